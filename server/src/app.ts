@@ -3,15 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { apiDescription } from './api-description/index.ts'
 import { authenticator } from './authenticator.ts'
-import {
-  bootstrap,
-  type Credentials,
-  ownerUrl,
-  requireWritable,
-  storedCredentials,
-  storedOwnerUrl,
-  withDevelopmentSecrets,
-} from './bootstrap.ts'
+import { bootstrap, type Credentials, ownerUrl, requireWritable, storedCredentials, storedOwnerUrl } from './bootstrap.ts'
 import { consoleFiles, consolePage } from './console-site/files.ts'
 import { consoleSite, previewPage } from './console-site/pages.ts'
 import { docsPages } from './docs-site/docs.ts'
@@ -37,6 +29,7 @@ import { type OtherProcesses, openOtherProcesses } from './infra/queue/other-pro
 import { systemClock } from './infra/runtime/clock.ts'
 import type { Config } from './infra/runtime/config.ts'
 import type { Ctx, JobName } from './infra/runtime/ctx.ts'
+import { withDevelopmentSecrets } from './infra/runtime/development-secrets.ts'
 import { createEventLoopLag } from './infra/runtime/event-loop-lag.ts'
 import { createLog, type Log } from './infra/runtime/log.ts'
 import { createMetrics } from './infra/runtime/metrics.ts'
@@ -50,7 +43,7 @@ import { listenProblem } from './listen-problem.ts'
 import { openMailListeners } from './mail-listeners.ts'
 import { recordWrite } from './modules/audit/index.ts'
 import { isForCustomDomain } from './modules/domains/index.ts'
-import { createEventMonths } from './modules/events/index.ts'
+import { requireEventMonths } from './modules/events/index.ts'
 import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
 import { storesMjml } from './modules/templates/index.ts'
 import { openAcceptedLog } from './open-accepted-log.ts'
@@ -98,7 +91,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const operationsUrl = await listenForOperators(operations, role, started, opening)
   const first = (await bootstrap(ctx, stored.write)) ?? unshown
   const credentials = first && { ...first, path: stored.path, shown: stored.markShown }
-  await createEventMonths(ctx)
+  await requireEventMonths(ctx)
   const others = opening.use(openOtherProcesses(ctx, directUrl(config, url), () => started.jobs, role !== 'api'))
   started.others = others
   if (role !== 'api') started.jobs = opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening, ctx), others.pollMs))
@@ -229,7 +222,7 @@ async function open(
         ca,
         baseUrl: started.address,
         store: storedPolicies(db),
-        onError: (error) => log.warn({ err: error }, 'an MTA-STS policy could not be refreshed'),
+        onError: (error, problem) => log.warn({ err: error }, problem),
         isLoopbackOnly: config.NODE_ENV === 'test',
       }),
     ),

@@ -1,12 +1,7 @@
-/**
- * The first start: creates an organisation, a project “Default” in sandbox mode and three keys (D-KEY-6). In the development profile,
- * also generates the secrets that production requires in the configuration.
- */
-import { randomBytes } from 'node:crypto'
+/** The first start: creates an organisation, a project “Default” in sandbox mode and three keys (D-KEY-6). Also what it leaves in `DATA_DIR`. */
 import { existsSync } from 'node:fs'
-import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { Config } from './infra/runtime/config.ts'
 import { type Ctx, type InTx, inTx } from './infra/runtime/ctx.ts'
 import type { OrganisationId, ProjectId } from './lib/ids.ts'
 import { StartError } from './lib/start-error.ts'
@@ -162,29 +157,4 @@ async function createFolder(path: string): Promise<void> {
     await createFolder(dirname(path))
     await createFolder(path)
   }
-}
-
-/** The configuration, in the development profile with generated secrets in place of missing ones. They are kept in `DATA_DIR`. */
-export async function withDevelopmentSecrets(config: Config): Promise<Config> {
-  if (config.production || (config.SECRETS_KEY.length > 0 && config.SESSION_JWT_KEYS.length > 0)) return config
-  const generated = await developmentSecrets(config.DATA_DIR)
-  return Object.freeze({
-    ...config,
-    SECRETS_KEY: config.SECRETS_KEY.length > 0 ? config.SECRETS_KEY : [generated.sealing],
-    SESSION_JWT_KEYS: config.SESSION_JWT_KEYS.length > 0 ? config.SESSION_JWT_KEYS : [generated.signing],
-  })
-}
-
-async function developmentSecrets(dataDir: string): Promise<{ sealing: string; signing: string }> {
-  await mkdir(dataDir, { recursive: true })
-  const path = join(dataDir, 'secrets.json')
-  const fresh = { sealing: `dev:${randomBytes(32).toString('base64')}`, signing: `dev:${randomBytes(32).toString('base64url')}` }
-  // The first process links a complete file, so that a crash cannot leave part of one. All processes read that file.
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
-  await writeFile(draft, JSON.stringify(fresh), { mode: 0o600, flush: true })
-  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  await rm(draft)
-  return JSON.parse(await readFile(path, 'utf8'))
 }

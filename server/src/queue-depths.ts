@@ -9,6 +9,8 @@ import { webhookDepth } from './modules/webhooks/index.ts'
 
 /** The queues in the order in which a request goes through them, and the number of items that were parked. */
 export async function queueDepthsOf(ctx: Ctx): Promise<{ queues: QueueDepth[]; parked: number }> {
+  // First: what the log itself tells is reported even while the database is away.
+  const log = ctx.acceptedLog && (await logDepth(ctx, ctx.acceptedLog))
   const accepted = await backlog(ctx)
   const named = (name: string, depth: { waiting: number; oldest: Date | null } | undefined): QueueDepth => ({
     name,
@@ -16,7 +18,7 @@ export async function queueDepthsOf(ctx: Ctx): Promise<{ queues: QueueDepth[]; p
     oldest_at: depth?.oldest ?? null,
   })
   const queues = [
-    ...(ctx.acceptedLog ? [named('log', await logDepth(ctx, ctx.acceptedLog))] : []),
+    ...(ctx.acceptedLog ? [named('log', log)] : []),
     named('ingest', accepted),
     named('messages', await messageDepth(ctx)),
     named('mail', await mailDepth(ctx)),

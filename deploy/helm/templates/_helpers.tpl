@@ -52,11 +52,13 @@ env:
   {{- range $name, $value := .Values.settings }}
   - name: {{ $name }}
     {{- /* A number of a values file is a float, and a large one would be written with an exponent. */}}
-    {{- if and (kindIs "float64" $value) (eq $value (floor $value)) }}
-    value: {{ int64 $value | quote }}
-    {{- else }}
-    value: {{ $value | toString | quote }}
+    {{- $text := toString $value }}
+    {{- if kindIs "float64" $value }}
+    {{- if eq $value (floor $value) }}
+    {{- $text = int64 $value | toString }}
     {{- end }}
+    {{- end }}
+    value: {{ $text | quote }}
   {{- end }}
 envFrom:
   - secretRef:

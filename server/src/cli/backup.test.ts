@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { cloneTemplate, createDatabase } from '../../test/ground.ts'
 import { rowsOf } from '../../test/statements.ts'
 import { SOON } from '../../test/wait.ts'
@@ -13,6 +13,9 @@ import { readManifest } from './data-dir.ts'
 import { run as restore } from './restore.ts'
 
 const ENV = { LOG_LEVEL: 'silent' }
+const keyOf = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`
+/** What the development profile keeps in DATA_DIR. */
+const SECRETS = JSON.stringify({ sealing: keyOf('dev', 1), signing: keyOf('dev', 2) })
 let root: string
 let w: World
 let folder: string
@@ -26,7 +29,7 @@ beforeAll(async () => {
   dataDir = join(root, 'data')
   folder = join(root, 'backup')
   await mkdir(dataDir)
-  await writeFile(join(dataDir, 'secrets.json'), '{"sealing":"x"}')
+  await writeFile(join(dataDir, 'secrets.json'), SECRETS)
   await w.users('ana', 'kim')
   await w.post('/api/client/events', [{ name: 'signed_up', external_id: 'ana' }])
   await w.post('/api/client/lists', { name: 'Pro', type: 'dynamic', rule: { attribute: 'data.plan', is: 'pro' } })
@@ -100,7 +103,7 @@ test('is restored into an external database: rows, constraints, triggers, sequen
   expect(unchanged(restored)).toEqual(unchanged(await oursIn(folder, restored)))
   expect(await rowsOf(target, catalogueOf(restored))).toEqual(await rowsOf(w.databaseUrl, catalogueOf(restored)))
   expect(printed()).toContain('not Carillon tables: Notes of others')
-  expect(await readFile(join(copy, 'secrets.json'), 'utf8')).toBe('{"sealing":"x"}')
+  expect(await readFile(join(copy, 'secrets.json'), 'utf8')).toBe(SECRETS)
   const next = `select nextval('lists_id_seq') > (select max(id) from lists) as free`
   expect(await rowsOf(target, next)).toEqual([{ free: true }])
   const ids = `
@@ -145,7 +148,7 @@ test.each([
   [
     'a backup whose secrets cannot be read',
     'backup.json',
-    (text: string) => text.replace('"secrets_keys": []', '"secrets_keys": ["1"]'),
+    (text: string) => text.replace(/"secrets_keys": \[[^\]]*\]/, '"secrets_keys": ["1"]'),
     'SECRETS_KEY does not contain a key',
   ],
 ])('%s is refused', async (_, file, change, message) => {
@@ -155,4 +158,25 @@ test.each([
   const target = await createDatabase()
   await expect(restore([path], { ...ENV, DATABASE_URL: target, DATA_DIR: `${path}-data` })).rejects.toThrow(message)
   expect(await rowsOf(target, `select from pg_class where relnamespace = 'public'::regnamespace`)).toEqual([])
+})
+
+describe('the generated key of a development server', () => {
+  const production = { ...ENV, NODE_ENV: 'production', SECRETS_KEY: keyOf('a', 3), SESSION_JWT_KEYS: keyOf('a', 3) }
+
+  test.each([
+    ['in production', production],
+    ['with a SECRETS_KEY', { ...ENV, SECRETS_KEY: keyOf('a', 3) }],
+  ])('is needed %s, where the server would not read it from its file', async (_, env) => {
+    const target = await createDatabase()
+    const restoring = restore([folder], { ...env, DATABASE_URL: target, DATA_DIR: join(root, 'production') })
+    await expect(restoring).rejects.toThrow(`\`sealing\` in ${join(folder, 'data', 'secrets.json')}`)
+    expect(await rowsOf(target, `select from pg_class where relnamespace = 'public'::regnamespace`)).toEqual([])
+  })
+
+  test('is enough at the end of SECRETS_KEY', async () => {
+    const target = await createDatabase()
+    const env = { ...production, SECRETS_KEY: `${keyOf('a', 3)},${keyOf('dev', 1)}`, DATABASE_URL: target }
+    await restore([folder], { ...env, DATA_DIR: join(root, 'with-both') })
+    expect(await rowsOf(target, 'select from users')).toHaveLength(2)
+  })
 })

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { backUpDatabase } from '../infra/postgres/backup.ts'
 import { systemClock } from '../infra/runtime/clock.ts'
 import { readConfig } from '../infra/runtime/config.ts'
+import { encryptionKeys } from '../infra/runtime/development-secrets.ts'
 import { VERSION } from '../lib/versions.ts'
 import { type Command, readArguments, UsageError } from './command.ts'
 import { copyFiles, openEmpty, writeManifest } from './data-dir.ts'
@@ -22,7 +23,7 @@ export const run: Command['run'] = async (args, env) => {
   const createdAt = systemClock.now().toISOString()
   const database = await withDatabase(config, (url) => backUpDatabase(url, folder))
   const files = await copyFiles(resolve(config.DATA_DIR), folder)
-  const secrets_keys = config.SECRETS_KEY.map(fingerprint)
+  const secrets_keys = (await encryptionKeys(config, config.DATA_DIR)).map(fingerprint)
   await writeManifest(folder, { carillon: VERSION, created_at: createdAt, secrets_keys, files, database })
   const rows = database.tables.reduce((sum, table) => sum + table.rows, 0)
   const summary = { folder, schema_version: database.schema_version, tables: database.tables.length, rows, files: files.length }
@@ -31,6 +32,6 @@ export const run: Command['run'] = async (args, env) => {
       ? `${JSON.stringify(summary, null, 2)}\n`
       : `Backed up ${rows} rows of ${summary.tables} tables and ${files.length} files of DATA_DIR to ${folder}.\n`,
   )
-  if (secrets_keys.length > 0)
+  if (config.SECRETS_KEY.length > 0)
     process.stderr.write('SECRETS_KEY and SESSION_JWT_KEYS come from the environment and are not in the backup. Keep them elsewhere.\n')
 }

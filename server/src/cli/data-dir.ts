@@ -19,14 +19,17 @@ export async function openEmpty(folder: string, name: string): Promise<void> {
 export async function copyFiles(dataDir: string, folder: string): Promise<string[]> {
   const found = await readdir(dataDir, { withFileTypes: true }).catch(() => [])
   const names = found.filter((entry) => entry.isFile() && !entry.name.startsWith('postgres')).map(({ name }) => name)
-  await mkdir(join(folder, FILES), { mode: 0o700 })
-  for (const name of names) await copyFile(join(dataDir, name), join(folder, FILES, name))
+  await mkdir(filesOf(folder), { mode: 0o700 })
+  for (const name of names) await copyFile(join(dataDir, name), join(filesOf(folder), name))
   return names
 }
 
+/** The folder of these files in a backup. */
+export const filesOf = (folder: string): string => join(folder, FILES)
+
 /** Copies them back. */
 export async function putBackFiles(folder: string, dataDir: string): Promise<void> {
-  for (const name of await readdir(join(folder, FILES))) await copyFile(join(folder, FILES, name), join(dataDir, name))
+  for (const name of await readdir(filesOf(folder))) await copyFile(join(filesOf(folder), name), join(dataDir, name))
 }
 
 /** Written last: a folder without it is not a complete backup. */

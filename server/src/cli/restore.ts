@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
 import type { DatabaseBackup } from '../infra/postgres/backup-format.ts'
 import { checkBackup, restoreDatabase } from '../infra/postgres/restore.ts'
-import { readConfig } from '../infra/runtime/config.ts'
+import { type Config, readConfig } from '../infra/runtime/config.ts'
+import { encryptionKeys, generatedKey, secretsFile } from '../infra/runtime/development-secrets.ts'
 import { createLog } from '../infra/runtime/log.ts'
 import { fingerprint } from './backup.ts'
 import { type Command, CommandError, readArguments, UsageError } from './command.ts'
-import { openEmpty, putBackFiles, readManifest } from './data-dir.ts'
+import { filesOf, openEmpty, putBackFiles, readManifest } from './data-dir.ts'
 import { withDatabase } from './database.ts'
 import { OPTIONS } from './options.ts'
 
@@ -17,15 +18,23 @@ export const run: Command['run'] = async (args, env) => {
   const config = readConfig({ LOG_LEVEL: 'warn', ...env })
   const dataDir = resolve(config.DATA_DIR)
   const manifest = (await readManifest(folder)) as { database: DatabaseBackup; secrets_keys: string[] }
-  const known = new Set(config.SECRETS_KEY.map(fingerprint))
-  if (manifest.secrets_keys.some((key) => !known.has(key)))
-    throw new CommandError(
-      'SECRETS_KEY does not contain a key that is needed to decrypt the secrets in the backup. Add that key at the end of SECRETS_KEY.',
-    )
+  await requireKeys(config, manifest.secrets_keys, filesOf(folder))
   await checkBackup(manifest.database, folder)
   await openEmpty(dataDir, 'DATA_DIR')
   const foreign = await withDatabase(config, (url) => restoreDatabase(url, manifest.database, folder, createLog(config.LOG_LEVEL)))
   await putBackFiles(folder, dataDir)
   if (foreign.length > 0) process.stderr.write(`Not restored, because they are not Carillon tables: ${foreign.join(', ')}.\n`)
   process.stdout.write(`Restored ${folder}. Start the server.\n`)
+}
+
+/** Throws `CommandError` if a server with this configuration would lack one of the keys, given by their fingerprints. */
+async function requireKeys(config: Config, needed: string[], dataDir: string): Promise<void> {
+  const known = new Set((await encryptionKeys(config, dataDir)).map(fingerprint))
+  const missing = needed.filter((key) => !known.has(key))
+  if (missing.length === 0) return
+  const generated = await generatedKey(dataDir)
+  const place = generated !== undefined && missing.includes(fingerprint(generated)) ? `, \`sealing\` in ${secretsFile(dataDir)},` : ''
+  throw new CommandError(
+    `SECRETS_KEY does not contain a key that is needed to decrypt the secrets in the backup. Add that key${place} at the end of SECRETS_KEY.`,
+  )
 }

@@ -15,12 +15,16 @@ export function egressPolicy(allowCidrs: string[]): EgressPolicy {
   return { allowed: allowCidrs.map(parseCidr) }
 }
 
+/** Is the text a range of addresses, such as `10.0.0.0/8` or `fd00::/8`? */
+export function isAddressRange(text: string): boolean {
+  const [address = '', prefix = '', ...more] = text.split('/')
+  // The library also accepts `10.1/8` and octal numbers.
+  return isIP(address) !== 0 && !address.includes('%') && /^\d{1,3}$/.test(prefix) && more.length === 0 && ipaddr.isValidCIDR(text)
+}
+
 function parseCidr(text: string): [Address, number] {
   const [address = '', prefix = ''] = text.split('/')
-  // The library also accepts `10.1/8` and octal numbers.
-  if (isIP(address) === 0 || address.includes('%') || !/^\d{1,3}$/.test(prefix) || !ipaddr.isValidCIDR(text)) {
-    throw new Error(`\`${text}\` is not an address range; write it as \`10.0.0.0/8\` or \`fd00::/8\`.`)
-  }
+  if (!isAddressRange(text)) throw new Error(`\`${text}\` is not an address range; write it as \`10.0.0.0/8\` or \`fd00::/8\`.`)
   return ipaddr.parseCIDR(`${inHexadecimal(address)}/${prefix}`)
 }
 

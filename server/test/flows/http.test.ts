@@ -759,6 +759,16 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect((await w.get(`${USERS}?limit=-1`)).status).toBe(200)
   })
 
+  test('a limit of less than one request a minute lets one through, and the next when it has been saved up', async () => {
+    await using w = await world({ env: { RATE_ALL_PER_MIN: '0.5' } })
+    const all = () => w.get(`${USERS}?limit=-1`)
+    expect(await statuses(2, all)).toEqual([200, 429])
+    w.advance('119 seconds')
+    expect(await statuses(1, all)).toEqual([429])
+    w.advance('1 second')
+    expect(await statuses(2, all)).toEqual([200, 429])
+  })
+
   test.each(['limit=%2D1', '%6Cimit=-1', 'limit=-01', 'q=%zz&limit=-1', '&limit=-001'])('`%s` has that limit too', async (query) => {
     await using w = await world({ env: { RATE_ALL_PER_MIN: '1' } })
     const status = query.includes('%zz') ? 400 : 200

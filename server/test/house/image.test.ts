@@ -1,6 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
+import { findCommand } from '../../src/cli/index.ts'
+import { start } from '../../src/cli/start.ts'
 
 /**
  * The image is built where Docker is, which is not where these tests run. What breaks it most easily is a file that a step reads and that
@@ -34,4 +36,21 @@ test('the compiler of the console finds each configuration that its own extends'
   const configurations = globSync('{console,sdk}/tsconfig.json').flatMap(configurationsOf)
   expect(configurations).toContain('tsconfig.base.json')
   expect(configurations.filter((path) => !within(path, copied))).toEqual([])
+})
+
+/** The words of a list that a service of Compose has under a key. */
+const wordsOf = (service: string, key: string): string[] =>
+  [...(new RegExp(`^ {4}${key}:\\s*(\\[[^\\]]*\\])`, 'm').exec(service)?.[1] ?? '').matchAll(/"([^"]*)"/g)].map(([, word = '']) => word)
+
+test('a service of Compose whose entrypoint is the server says to start it, because an entrypoint drops the command of the image', () => {
+  const services = readFileSync('compose.yaml', 'utf8').split(/^ {2}(?=\w+:$)/m)
+  const servers = services.filter((service) => wordsOf(service, 'entrypoint').at(-1) === 'server/src/main.ts')
+  expect(servers.map((service) => findCommand(wordsOf(service, 'command')).command.summary)).toEqual([start.summary])
+})
+
+test('the service of systemd may read the addresses of the machine, and stops PostgreSQL through the server only', () => {
+  const unit = lines('deploy/systemd/carillon.service')
+  // `os.networkInterfaces()` fails without AF_NETLINK.
+  expect(unit.find((line) => line.startsWith('RestrictAddressFamilies='))?.split(/[= ]/)).toContain('AF_NETLINK')
+  expect(unit).toContain('KillMode=mixed')
 })

@@ -43,8 +43,10 @@ export async function claimKey(ctx: InTx<Ctx>, lock: string, record: RecordKey):
                 where key_id = ${record.keyId} and idempotency_key = ${record.key} and expires_at > ${ctx.clock.now()}) r) as record`,
   )
   if (claimed.is_locked) return claimed.record ?? undefined
+  // For PostgreSQL, 0 is no limit.
+  const waitMs = Math.max(1, ctx.config.IDEMPOTENCY_WAIT_MS)
   await ctx.db.run(
-    sql`select set_config('lock_timeout', ${`${ctx.config.IDEMPOTENCY_WAIT_MS}ms`}, true), pg_advisory_xact_lock(hashtextextended(${lock}, 0)),
+    sql`select set_config('lock_timeout', ${`${waitMs}ms`}, true), pg_advisory_xact_lock(hashtextextended(${lock}, 0)),
                set_config('lock_timeout', '0', true)`,
   )
   return findRecord(ctx, record)

@@ -273,6 +273,23 @@ test('a request whose key another process records meanwhile has no effect, and g
   expect([reply.body, reply.originalRequest, effects, used]).toEqual(['"theirs"', 'req_theirs', 1, 0])
 })
 
+test('a repeat that may not wait gets 409 at once while the first is running', async () => {
+  await using w = await world({ env: { IDEMPOTENCY_WAIT_MS: '0' } })
+  const route = routes.find(({ method, path }) => method === 'POST' && path === '/api/client/journeys') as Route
+  const request = { key: 'no wait', keyId: 1 as KeyId, route, path: '/', query: {}, body: {}, requestId: 'req_1' }
+  const reply = { status: 200, body: '""', location: null }
+  const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const first = runOnce(w.ctx, request, async () => {
+    begun.resolve()
+    await over.promise
+    return reply
+  })
+  await begun.promise
+  await expect(runOnce(w.ctx, request, async () => reply)).rejects.toMatchObject({ status: 409 })
+  over.resolve()
+  expect(await first).toEqual(reply)
+})
+
 test('a request that runs after one that failed counts as running', async () => {
   await using w = await world()
   const route = routes.find(({ method, path }) => method === 'POST' && path === '/api/client/journeys') as Route

@@ -9,6 +9,7 @@ import { isSameSecret } from '../runtime/secrets.ts'
 
 export type Operations = {
   ctx: Ctx
+  /** Reports the queues in the metrics. */
   queues: () => Promise<void>
   connections: () => { total: number; idle: number; waiting: number }
   lag: EventLoopLag
@@ -21,6 +22,9 @@ export type Answer = { status: number; type: string; body: string }
 
 /** The answer of each path, given the header `Authorization`. */
 export type Answers = Record<string, (authorization: string | undefined) => Promise<Answer>>
+
+/** Prometheus waits for ten seconds, and the server as long for a connection to the database. */
+const QUEUES_WITHIN_MS = 5000
 
 const Mode = Type.Object({ read_only: Type.Boolean() })
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -73,10 +77,28 @@ export function answersOf({ ctx, queues, connections, lag }: Operations, { isOpe
         return json(401, { status: 'error', message: 'Set METRICS_TOKEN and send it as a bearer token.' })
       ctx.metrics.pool(connections())
       ctx.metrics.eventLoopLag(lag())
-      await queues()
+      await readQueues(ctx, queues)
       const { text, type } = await ctx.metrics.exposition()
       return { status: 200, type, body: text }
     },
+  }
+}
+
+/** Reads the queues. If the database does not tell them, the metrics are served without them: those of requests tell what callers see. */
+async function readQueues(ctx: Ctx, queues: Operations['queues']): Promise<void> {
+  const over = new AbortController()
+  const late = async () => {
+    await ctx.clock.sleep(QUEUES_WITHIN_MS, over.signal)
+    throw new Error(`The database did not answer within ${QUEUES_WITHIN_MS} ms.`)
+  }
+  try {
+    await Promise.race([queues(), late()])
+    ctx.metrics.databaseUp(true)
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'the queues could not be read for the metrics')
+    ctx.metrics.databaseUp(false)
+  } finally {
+    over.abort()
   }
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { queueDepths } from '../../workers.ts'
+import type { AcceptedLog } from '../runtime/accepted-log.ts'
+import type { Ctx } from '../runtime/ctx.ts'
 import { answersOf } from './operations.ts'
 import { openOpsListener } from './ops-listener.ts'
 
@@ -25,7 +27,54 @@ test('a port for operators answers its paths only, says what is not ready, and e
   ])
   await w.db[Symbol.asyncDispose]()
   expect((await get('/readyz')).status).toBe(503)
-  expect((await get('/metrics')).status).toBe(503)
+  expect((await get('/metrics')).status).toBe(200)
   await listener[Symbol.asyncDispose]()
   await expect(fetch(`${url}/livez`)).rejects.toThrow()
+})
+
+/** The metrics of a process, as Prometheus gets them. */
+async function metricsOf(ctx: Ctx, queues: () => Promise<void>, wait = () => {}): Promise<string> {
+  const operations = { ctx, queues, connections: () => ({ total: 0, idle: 0, waiting: 0 }), lag: () => 0 }
+  const answer = answersOf(operations, { isOpen: true, checks: () => ({}), isReady: () => true })['/metrics']?.(undefined)
+  wait()
+  const reply = await answer
+  expect(reply?.status).toBe(200)
+  return reply?.body ?? ''
+}
+
+const namesIn = (text: string) => new Set([...text.matchAll(/^(app_\w+)/gm)].map(([, name = '']) => name))
+
+test('while the database is away, the metrics lack what it told, and say so', async () => {
+  await using w = await world({ own: true })
+  await w.post('/api/client/webhooks', { name: 'Hook', url: 'https://hooks.example.com/', event_types: ['delivery.completed'] })
+  let bytes = 5
+  const acceptedLog = { id: 'a', extent: async () => ({ first: 1, last: 0, count: 0, bytes }) } as unknown as AcceptedLog
+  const ctx = { ...w.ctx, acceptedLog }
+  const before = await metricsOf(ctx, () => queueDepths(ctx))
+  expect(before).toMatch(/^app_database_up 1$/m)
+  await w.db[Symbol.asyncDispose]()
+  bytes = 6
+  const away = await metricsOf(ctx, () => queueDepths(ctx))
+  expect(away).toMatch(/^app_database_up 0$/m)
+  expect(away).toMatch(/^app_log_bytes\{log="nats"\} 6$/m)
+  expect([...namesIn(before)].filter((name) => !namesIn(away).has(name)).sort()).toEqual([
+    'app_campaigns_running',
+    'app_ingest_backlog_bytes',
+    'app_ingest_backlog_items',
+    'app_journey_timer_lag_seconds',
+    'app_journey_waiting',
+    'app_queue_jobs',
+    'app_queue_oldest_job_age_seconds',
+    'app_webhook_endpoints',
+  ])
+})
+
+test('a database that does not answer does not delay the metrics until Prometheus gives up', async () => {
+  await using w = await world({ own: true })
+  const text = await metricsOf(
+    w.ctx,
+    () => new Promise(() => {}),
+    () => w.advance('5 seconds'),
+  )
+  expect(text).toMatch(/^app_database_up 0$/m)
 })

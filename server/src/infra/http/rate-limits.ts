@@ -18,7 +18,7 @@ type Policies = Record<BucketName, BucketPolicy & { windowSeconds: number }>
 
 function policiesOf(config: Config): Policies {
   const perSecond = (rate: number) => ({ ratePerSecond: rate, burst: Math.max(1, rate * BURST_SECONDS), windowSeconds: BURST_SECONDS })
-  const perMinute = (count: number) => ({ ratePerSecond: count / 60, burst: count, windowSeconds: 60 })
+  const perMinute = (count: number) => ({ ratePerSecond: count / 60, burst: Math.max(1, count), windowSeconds: 60 })
   return {
     read: perSecond(config.RATE_READ),
     write: perSecond(config.RATE_WRITE),

@@ -6,7 +6,7 @@ import { egressPolicy, type HostLookup } from '../../lib/egress.ts'
 import { isDomainName } from '../../lib/urls.ts'
 import { createMailResolver, type MailResolver } from './dns/mail-resolver.ts'
 import type { PolicyStore } from './dns/policies.ts'
-import { usableAddresses } from './mx/addresses.ts'
+import { ownAddresses, usableAddresses } from './mx/addresses.ts'
 import { createMxClient } from './mx/client.ts'
 import type { MxClient } from './mx/outcome.ts'
 import { createSafeFetch } from './safe-fetch.ts'
@@ -40,7 +40,8 @@ type Options = {
   baseUrl: string
   /** The policies by which domains ask for TLS. */
   store: PolicyStore
-  onError(error: unknown): void
+  /** `problem` says what is not possible because of the error. */
+  onError(error: unknown, problem: string): void
   /** Connections to another address than loopback are errors: for tests. */
   isLoopbackOnly: boolean
 }
@@ -61,10 +62,11 @@ export function openMail(options: Options): MailOutside & AsyncDisposable {
     random,
     openFetch: (lookup) => createSafeFetch({ policy, ca, userAgent: USER_AGENT, lookup }),
     store,
-    onError,
+    onError: (error) => onError(error, 'an MTA-STS policy could not be refreshed'),
   })
   const { MTA_PORT: port, MTA_SOURCE_ADDRESSES: sources } = config
   const name = nameOf(config, baseUrl)
+  ownAddresses((error) => onError(error, 'the addresses of this machine cannot be read, so email to them is not refused'))
   const client = createMxClient({ policy, resolver, clock, ca, name, port, sources, isLoopbackOnly })
   return {
     resolver,

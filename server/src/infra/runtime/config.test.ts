@@ -67,8 +67,45 @@ describe('the configuration', () => {
     expect(problemsOf({ DNS_SERVERS: '192.0.2.1,ns.example.com' })).toContain('- DNS_SERVERS must be a comma-separated list of addresses')
   })
 
+  test('URLs are of the web, complete, and without a query or a fragment, because paths are added to them', () => {
+    expect(readConfig({ BASE_URL: 'https://carillon.example.com:8443/messages/' }).BASE_URL).toBe(
+      'https://carillon.example.com:8443/messages',
+    )
+    const wrong = [
+      'carillon.example.com:443',
+      'https:carillon.example.com',
+      'https:///carillon',
+      'ftp://carillon.example.com',
+      'https://a.test?b',
+      'https://a.test/#',
+    ]
+    for (const url of wrong)
+      expect(problemsOf({ BASE_URL: url }), url).toContain('- BASE_URL must be a URL such as https://carillon.example.com')
+  })
+
+  test('addresses that are trusted or allowed are addresses and ranges', () => {
+    const proxies = ['192.0.2.1', '10.0.0.0/8', '2001:db8::1', 'fd00::/8', 'loopback']
+    expect(readConfig({ TRUST_PROXY: proxies.join(', ') }).TRUST_PROXY).toEqual(proxies)
+    for (const wrong of ['true', 'proxy.example.com', '10.0.0.0/33', '10.0.0.0/0', '10.0.0/8', '192.0.2.1:80'])
+      expect(problemsOf({ TRUST_PROXY: `192.0.2.1,${wrong}` }), wrong).toContain(
+        '- TRUST_PROXY must be a comma-separated list of addresses',
+      )
+    for (const wrong of ['10.0.0.1', '10/8', 'localhost', '10.0.0.0/33'])
+      expect(problemsOf({ EGRESS_ALLOW_CIDRS: wrong }), wrong).toContain(
+        '- EGRESS_ALLOW_CIDRS must be a comma-separated list of address ranges',
+      )
+  })
+
   test('a problem never contains the secret', () => {
     expect(problemsOf({ SECRETS_KEY: 'main:c2hvcnQ=', SESSION_JWT_KEYS: 'a:tooshort' })).not.toMatch(/c2hvcnQ|tooshort/)
+  })
+
+  test.each(['SECRETS_KEY', 'SESSION_JWT_KEYS'])('keys of %s with the same id are refused: the newer one would not be used', (name) => {
+    const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`
+    expect(problemsOf({ [name]: [key('a', 2), key('b', 3), key('a', 1)].join() })).toBe(
+      `The configuration has 1 problem(s):\n- ${name} has two keys with the id \`a\`. Give the new key another id.`,
+    )
+    expect(problemsOf({ [name]: [key('b', 2), key('a', 1)].join() })).toBe('')
   })
 
   test('loopback is allowed in development and not in production', () => {

@@ -5,6 +5,7 @@
 
 import { keyProblems } from './key-problems.ts'
 import {
+  addressRanges,
   bytes,
   count,
   credential,
@@ -22,6 +23,7 @@ import {
   numbers,
   optionalPort,
   port,
+  proxies,
   type Setting,
   siteLimits,
   smtpUrl,
@@ -293,7 +295,10 @@ export const settings = {
     [],
     'Further addresses, besides the return paths of emails, at which INBOUND_PORT accepts reports, such as those registered with feedback loops.',
   ),
-  EGRESS_ALLOW_CIDRS: list([], 'Private address ranges to which outgoing connections are allowed. The development profile adds loopback.'),
+  EGRESS_ALLOW_CIDRS: addressRanges(
+    [],
+    'Private address ranges to which outgoing connections are allowed. The development profile adds loopback.',
+  ),
   DNS_SERVERS: nameServers([], 'Name servers that look up mail hosts. They must answer for every domain. Default: those of the system.'),
   DNS_VALIDATES: flag(
     false,
@@ -311,7 +316,10 @@ export const settings = {
   OTEL_EXPORTER_OTLP_HEADERS: list([], 'Headers to send with exported traces, as `name=value`, such as an API key.', true),
   OTEL_SERVICE_NAME: words('carillon', 'Name of this service in traces.'),
   OTEL_TRACES_SAMPLER_ARG: count(1, 'Share of the traces that are exported, from 0 to 1.'),
-  TRUST_PROXY: list([], 'Proxies (addresses or CIDRs) whose X-Forwarded-For header is trusted.'),
+  TRUST_PROXY: proxies(
+    [],
+    'Proxies (addresses, CIDRs, or `loopback`, `linklocal` or `uniquelocal`) whose X-Forwarded-For header is trusted.',
+  ),
   METRICS_TOKEN: text(
     undefined,
     'Bearer token for /metrics. Without it, /metrics is open on OPS_PORT; on PORT it is open in development and closed in production.',

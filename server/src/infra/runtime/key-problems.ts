@@ -6,7 +6,16 @@ export function keyProblems({ SECRETS_KEY, SESSION_JWT_KEYS }: { SECRETS_KEY: st
   const signing = SESSION_JWT_KEYS.filter((entry) => !/^[\w-]{1,32}:.{32,}$/.test(entry)).map(
     () => 'SESSION_JWT_KEYS must contain entries `kid:secret`, each secret with 32 or more characters.',
   )
-  return [...new Set([...encryption, ...signing])]
+  const repeated = Object.entries({ SECRETS_KEY, SESSION_JWT_KEYS }).flatMap(([name, entries]) =>
+    repeatedIds(entries).map((id) => `${name} has two keys with the id \`${id}\`. Give the new key another id.`),
+  )
+  return [...new Set([...encryption, ...signing, ...repeated])]
+}
+
+/** An id finds one key only, so that another one with it would not be used. */
+function repeatedIds(entries: string[]): string[] {
+  const ids = entries.flatMap((entry) => /^([\w-]{1,32}):/.exec(entry)?.[1] ?? [])
+  return ids.filter((id, at) => ids.indexOf(id) < at)
 }
 
 const isEncryptionKey = (entry: string) => {

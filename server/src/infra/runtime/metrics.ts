@@ -12,6 +12,19 @@ const LOOP_PRECISION_MS = 50
 /** Gauges with the suffix of counters. Those without it, by type, stay. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
+/** Gauges that are read from the database when the metrics are asked for. */
+const FROM_DATABASE = [
+  'app_campaign_messages',
+  'app_campaigns_running',
+  'app_ingest_backlog_bytes',
+  'app_ingest_backlog_items',
+  'app_journey_timer_lag_seconds',
+  'app_journey_waiting',
+  'app_queue_jobs',
+  'app_queue_oldest_job_age_seconds',
+  'app_webhook_endpoints',
+]
+
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
 /** Buckets for times that include waiting. */
 const LAG_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800]
@@ -126,7 +139,26 @@ const metricsOfParts = (registry: Registry) => ({
   ...overloadMetrics(registry),
   ...campaignMetrics(registry),
   ...logMetrics(registry),
+  ...databaseMetrics(registry),
 })
+
+/** While the database does not answer, what was last read from it is not reported. */
+function databaseMetrics(registry: Registry) {
+  const help = '1 if the database answered this request for metrics; otherwise 0, and what it tells is missing. Alert on this metric.'
+  const up = instrumentsOf(registry).gauge('app_database_up', help)
+  return {
+    databaseUp: (isUp: boolean) => {
+      up.set(isUp ? 1 : 0)
+      if (isUp) return
+      for (const name of FROM_DATABASE) {
+        const gauge = registry.getSingleMetric(name) as Gauge
+        gauge.reset()
+        // One without labels is 0 after the reset.
+        gauge.remove({})
+      }
+    },
+  }
+}
 
 /** Of the log of accepted requests, with LOG_URL. */
 function logMetrics(registry: Registry) {

@@ -1,6 +1,8 @@
 /** How settings are read from the text of a variable, by type. */
 
+import { isIP } from 'node:net'
 import { databaseHosts } from '../../lib/database-url.ts'
+import { isAddressRange } from '../../lib/egress.ts'
 import { isEmail } from '../../lib/email.ts'
 import { parseNameServer } from '../../lib/name-servers.ts'
 import { natsServers } from '../../lib/nats-url.ts'
@@ -31,14 +33,29 @@ export const words = setting<string>('text', ok)
 export const flag = setting<boolean>('true or false', (raw) =>
   raw === 'true' || raw === '1' ? ok(true) : raw === 'false' || raw === '0' ? ok(false) : { problem: 'must be true or false' },
 )
-export const list = setting<string[]>('comma-separated list', (raw) =>
-  ok(
-    raw
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  ),
-)
+const partsOf = (raw: string): string[] =>
+  raw
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+export const list = setting<string[]>('comma-separated list', (raw) => ok(partsOf(raw)))
+export const addressRanges = setting<string[]>('comma-separated list of address ranges', (raw) => {
+  const parts = partsOf(raw)
+  return parts.every(isAddressRange)
+    ? ok(parts)
+    : { problem: 'must be a comma-separated list of address ranges such as 10.0.0.0/8 or fd00::/8' }
+})
+
+/** Ranges that Fastify knows by name. */
+const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal']
+const isProxy = (part: string) =>
+  NAMED_RANGES.includes(part) || isIP(part) !== 0 || (isAddressRange(part) && Number(part.split('/')[1]) > 0)
+export const proxies = setting<string[]>('comma-separated list of addresses', (raw) => {
+  const parts = partsOf(raw)
+  return parts.every(isProxy)
+    ? ok(parts)
+    : { problem: 'must be a comma-separated list of addresses such as 192.0.2.1, 10.0.0.0/8 or loopback' }
+})
 export const count = setting<number>('number', (raw) =>
   /^\d+(\.\d+)?$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a number, 0 or more' },
 )
@@ -69,10 +86,7 @@ export const port = setting<number>('port', (raw) =>
   /^\d{1,5}$/.test(raw) && Number(raw) <= 65_535 ? ok(Number(raw)) : { problem: 'must be a port from 0 to 65535' },
 )
 export const nameServers = setting<string[]>('comma-separated list of addresses', (raw) => {
-  const parts = raw
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean)
+  const parts = partsOf(raw)
   return parts.every((part) => parseNameServer(part) !== null)
     ? ok(parts)
     : { problem: 'must be a comma-separated list of addresses such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:53' }
@@ -90,8 +104,12 @@ export const bytes = setting<number>('size', (raw) => {
   if (amount === undefined) return { problem: 'must be a size such as 262144, 256KiB or 1MiB' }
   return ok(Number(amount) * 1024 ** ['B', 'KiB', 'MiB', 'GiB'].indexOf(unit))
 })
+/** Paths are added to the text. `URL` also reads `carillon.example.com:443`, with `carillon.example.com:` as the protocol. */
+const WEB_URL = /^https?:\/\/[^\s/?#\\][^\s?#\\]*$/
 export const url = setting<string | undefined>('URL', (raw) =>
-  URL.canParse(raw) ? ok(trimEndMatching(raw, /^\/$/)) : { problem: 'must be a URL such as https://carillon.example.com' },
+  WEB_URL.test(raw) && URL.canParse(raw)
+    ? ok(trimEndMatching(raw, /^\/$/))
+    : { problem: 'must be a URL such as https://carillon.example.com, with http: or https: and without ? and #' },
 )
 export const databaseUrl = setting<string | undefined>('URL of PostgreSQL', (raw) =>
   databaseHosts(raw)

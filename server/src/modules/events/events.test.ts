@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DISK_FULL, failSaves } from '../../../test/failing-saves.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { listMonths } from './queries.ts'
 
 const EventRow = Type.Object({
   name: Type.String(),
@@ -355,5 +356,33 @@ describe('disasters', () => {
       ['between', 'events_2027_06'],
       ['future', 'events_2027_12'],
     ])
+  })
+
+  test('a month begins while a backup reads the table, and events are stored meanwhile', async () => {
+    await using w = await world({ own: true })
+    await w.db.transaction(async (db) => {
+      await db.run(sql`lock table events in access share mode`)
+      w.clock.set(new Date('2029-05-01T00:00:00Z'))
+      await post(w, [{ name: 'x', external_id: 'kim' }])
+      await w.drain()
+      expect((await stored(w)).map(({ partition }) => partition)).toEqual(['events_2029_05'])
+    })
+  })
+
+  test('events wait for no month but those up to now', async () => {
+    await using w = await world({ own: true })
+    w.clock.set(new Date('2030-01-20T00:00:00Z'))
+    await w.drain('events.create-months')
+    w.clock.set(new Date('2030-02-20T00:00:00Z'))
+    await w.db.transaction(async (db) => {
+      // Taken by `analyze events`, for example.
+      await db.run(sql`lock table events in share update exclusive mode`)
+      await post(w, [{ name: 'x', external_id: 'kim' }])
+      await w.drain()
+      expect((await stored(w)).map(({ partition }) => partition)).toEqual(['events_2030_02'])
+      expect(await listMonths(w.ctx)).not.toContain('events_2030_05')
+    })
+    await w.drain('events.create-months')
+    expect(await listMonths(w.ctx)).toContain('events_2030_05')
   })
 })

@@ -23,12 +23,16 @@ export const listMonths = async (ctx: Ctx): Promise<Set<string>> => {
 export const lockMonths = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('events partitions', 0))`)
 
 /** Creates a monthly partition. Its name and bounds contain only digits from `monthOf`, so they need no quoting. */
-export const createMonth = (ctx: InTx<Ctx>, { name, from, to }: Month) =>
-  ctx.db.run(sql`create table if not exists ${raw(name)} partition of events for values from (${raw(`'${from}'`)}) to (${raw(`'${to}'`)})`)
+export const createMonth = (ctx: InTx<Ctx>, { name, from, to }: Month) => createPartition(ctx, name, `from ('${from}') to ('${to}')`)
 
 /** Creates the partition of all events before the first month. */
-export const createOldestMonth = (ctx: InTx<Ctx>, { from }: Month) =>
-  ctx.db.run(sql`create table if not exists events_past partition of events for values from (minvalue) to (${raw(`'${from}'`)})`)
+export const createOldestMonth = (ctx: InTx<Ctx>, { from }: Month) => createPartition(ctx, 'events_past', `from (minvalue) to ('${from}')`)
+
+/** As a table that is then attached: `partition of` would wait for all that read events, such as a backup, and later statements for it. */
+async function createPartition(ctx: InTx<Ctx>, name: string, bounds: string): Promise<void> {
+  await ctx.db.run(sql`create table ${raw(name)} (like events including all)`)
+  await ctx.db.run(sql`alter table events attach partition ${raw(name)} for values ${raw(bounds)}`)
+}
 
 export type EventRow = {
   project_id: number

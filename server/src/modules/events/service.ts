@@ -1,14 +1,16 @@
-import type { Db } from '../../infra/postgres/db.ts'
+import { type Db, isSqlState, LOCK_NOT_AVAILABLE } from '../../infra/postgres/db.ts'
 import type { Partition } from '../../infra/queue/partitions.ts'
 import { afterCommit, type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import type { AcceptedEvent, NewEvent, StoredEvent } from './event.ts'
 import { missingMonths, monthOf } from './months.ts'
 import * as queries from './queries.ts'
+import { limitLockWait } from './retention.queries.ts'
 import { countEvents } from './stats.ts'
 
 const EVENT_ID_MEMORY_MS = 30 * DAY_MS
 const MONTHS_AHEAD = 3
+const LOCK_WAIT_MS = 500
 
 /** Stores events in order, and returns them as stored. Their ids were claimed before: `claimEventIds`. */
 export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Partition): Promise<StoredEvent[]> {
@@ -65,29 +67,42 @@ export async function releaseEventIds(ctx: InTx, events: AcceptedEvent[]): Promi
 
 /**
  * Creates the monthly partitions from the first existing one up to three months ahead, without a gap; the first time, also the partition
- * for everything older. Returns how many it created.
+ * for everything older. Returns how many it created: none while another transaction holds a lock that this needs, so that no batch waits
+ * for it.
  */
 export async function createEventMonths(ctx: Ctx): Promise<number> {
   const now = ctx.clock.now()
   if (missingMonths(await queries.listMonths(ctx), now, MONTHS_AHEAD).length === 0) return 0
-  return inTx(ctx, async (ctx) => {
-    await queries.lockMonths(ctx)
-    const there = await queries.listMonths(ctx)
-    const missing = missingMonths(there, now, MONTHS_AHEAD)
-    if (!there.has('events_past')) await queries.createOldestMonth(ctx, monthOf(now))
-    for (const month of missing) await queries.createMonth(ctx, month)
-    return missing.length
-  })
+  try {
+    return await inTx(ctx, async (ctx) => {
+      await queries.lockMonths(ctx)
+      await limitLockWait(ctx, LOCK_WAIT_MS)
+      const there = await queries.listMonths(ctx)
+      const missing = missingMonths(there, now, MONTHS_AHEAD)
+      if (!there.has('events_past')) await queries.createOldestMonth(ctx, monthOf(now))
+      for (const month of missing) await queries.createMonth(ctx, month)
+      return missing.length
+    })
+  } catch (error) {
+    if (isSqlState(error, LOCK_NOT_AVAILABLE)) return 0
+    throw error
+  }
 }
 
 /** The month in which the partitions of a database were last checked. */
 const checkedIn = new WeakMap<Db, string>()
 
-/** Creates the monthly partitions once a month, which is early enough. Called before each batch, so that no event lacks a partition. */
+/**
+ * Creates the monthly partitions once a month, which is early enough. Called before each batch, so that no event lacks a partition. Throws
+ * if one up to this month is missing and could not be created; those ahead can wait.
+ */
 export async function requireEventMonths(ctx: Ctx): Promise<void> {
-  const { name } = monthOf(ctx.clock.now())
+  const now = ctx.clock.now()
+  const { name } = monthOf(now)
   if (checkedIn.get(ctx.db) === name) return
   await createEventMonths(ctx)
+  if (missingMonths(await queries.listMonths(ctx), now, 0).length > 0)
+    throw new Error(`The partition ${name} cannot be created, because another transaction has a lock on the table events.`)
   checkedIn.set(ctx.db, name)
 }
 

@@ -25,12 +25,16 @@ export async function usableAddresses({ policy, resolver, isLoopbackOnly }: Tool
     : { is: 'none', reason: 'The host has only addresses that this server does not send email to.' }
 }
 
-const ownAddresses = (): Set<string> =>
-  new Set(
-    Object.values(networkInterfaces())
-      .flat()
-      .map((network) => network?.address ?? ''),
-  )
+/** The addresses of this machine. None if the system does not tell them: a sandbox may deny the sockets that ask (`AF_NETLINK`). */
+export function ownAddresses(onError?: (error: unknown) => void): Set<string> {
+  try {
+    const networks = Object.values(networkInterfaces()).flat()
+    return new Set(networks.map((network) => network?.address ?? ''))
+  } catch (error) {
+    onError?.(error)
+    return new Set()
+  }
+}
 
 let connections = 0
 

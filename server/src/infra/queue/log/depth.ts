@@ -4,16 +4,22 @@ import { findPosition } from './position.ts'
 
 /** How many accepted requests are waiting in a log, and since when the oldest has been. Undefined while the log is unavailable. */
 export async function logDepth(ctx: Ctx, log: AcceptedLog): Promise<{ waiting: number; oldest: Date | null } | undefined> {
-  const { id } = log
-  const { position } = await findPosition(ctx, id)
+  const extent = await orUndefined(ctx, () => log.extent())
+  if (!extent) return undefined
+  ctx.metrics.acceptedLog(true, extent.bytes)
+  // Reading the extent finds out if the log was created again, and has another id since.
+  const { position } = await findPosition(ctx, log.id)
+  const next = Math.max(position + 1, extent.first)
+  const waiting = Math.max(0, extent.last - next + 1)
+  if (waiting === 0) return { waiting, oldest: null }
+  const oldest = await orUndefined(ctx, () => log.read(next))
+  return oldest === undefined ? undefined : { waiting, oldest: oldest?.storedAt ?? null }
+}
+
+/** The answer of the log. Undefined if it does not answer. */
+async function orUndefined<T>(ctx: Ctx, ask: () => Promise<T>): Promise<T | undefined> {
   try {
-    const { first, last, bytes } = await log.extent()
-    ctx.metrics.acceptedLog(true, bytes)
-    // Of a log that was created again, the position is known the next time.
-    const next = Math.max(log.id === id ? position + 1 : 1, first)
-    const waiting = Math.max(0, last - next + 1)
-    const oldest = waiting > 0 ? await log.read(next) : null
-    return { waiting, oldest: oldest?.storedAt ?? null }
+    return await ask()
   } catch (error) {
     ctx.metrics.acceptedLog(false, 0)
     ctx.log.warn({ err: error }, 'the log of accepted requests does not answer')
