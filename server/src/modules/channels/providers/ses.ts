@@ -5,7 +5,7 @@ import { filledOnly } from '../channel.ts'
 import * as mail from '../mail.ts'
 import { type CallbackReading, type ProviderResponse, type ProviderTools, provider, type Report } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
-import { confirm, readNotice } from '../sns.ts'
+import { confirm, readNotice, UNAVAILABLE } from '../sns.ts'
 
 const Settings = Exact({
   region: Line(32, { title: 'Region', pattern: '^[a-z]{2}(-[a-z]+)+-\\d{1,2}$', problem: 'is not a region; write it like `eu-central-1`' }),
@@ -57,10 +57,10 @@ export const ses = provider({
   async read({ topic_arn }, callback, outside): Promise<CallbackReading> {
     const notice = topic_arn === undefined ? null : await readNotice(topic_arn, callback, outside)
     if (!notice) return providerHttp.UNVERIFIED
-    if (notice.type === 'SubscriptionConfirmation' && !(await confirm(notice, outside))) {
-      // SNS retries.
-      return { is: 'read', reports: [], reply: { status: 503 } }
-    }
+    // SNS repeats it.
+    const later: CallbackReading = { is: 'read', reports: [], reply: { status: 503 } }
+    if (notice === UNAVAILABLE) return later
+    if (notice.type === 'SubscriptionConfirmation' && !(await confirm(notice, outside))) return later
     return {
       is: 'read',
       reports: notice.type === 'Notification' ? reportsOf(providerHttp.jsonOf(notice.message), outside.clock.now()) : [],

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../../../lib/times.ts'
 import { altered, signed, stranger, TOPIC, withCertificate } from '../../recorded-sns.ts'
-import { recording } from '../../recording.ts'
+import { type RecordedReply, recording } from '../../recording.ts'
 
 const ID = '0100018c1f2e3d4c-5b6a7980-1234-5678-9abc-def012345678-000000'
 const API = 'https://email.eu-central-1.amazonaws.com/v2/email'
@@ -80,6 +80,9 @@ const delivery = event('Delivery', { delivery: { timestamp, recipients: ['kim@ex
 const delay = event('DeliveryDelay', {
   deliveryDelay: { delayedRecipients: [{ emailAddress: 'kim@example.org', status: '4.4.1' }], timestamp },
 })
+
+/** SNS repeats a report after 503 and drops it after 400. */
+const UNAVAILABLE: RecordedReply[] = ['refused', 'cut', 'hang', { status: 500 }, { status: 503 }, { status: 429 }]
 
 const subscription = {
   Type: 'SubscriptionConfirmation',
@@ -277,6 +280,13 @@ export const ses = recording({
         reports: [],
         reply: { status: 503 },
       },
+      ...UNAVAILABLE.map((reply) => ({
+        name: `no certificate now: ${typeof reply === 'string' ? reply : reply.status}`,
+        replies: [reply],
+        call: (now: Date) => signed(now, { Message: bounce('Permanent') }),
+        reports: [],
+        reply: { status: 503 },
+      })),
       {
         name: 'a subscription to be confirmed elsewhere',
         replies: withCertificate,
