@@ -59,15 +59,15 @@ export function failureOf({ reason, message }: Extract<SafeResponse, { is: 'fail
 }
 
 /**
- * The response for a status without a known error code. Problems with credentials or payment are deferred, so that messages are
- * sent once the account is fixed. After a gateway timeout (504), the request may have arrived.
+ * The response for a status without a known error code. Problems with credentials, payment or a suspended account are deferred, so that messages
+ * are sent once the account is fixed; a provider that uses 403 for a message or its sender knows the code. After a gateway timeout (504), the request may have arrived.
  */
 export function byStatus({ status, headers, body }: Answered, now: Date, isIdempotent: boolean): ProviderResponse {
   const reason = messageOf(jsonOf(body)) ?? (excerptOf(body) || `The provider responded with status ${status}.`)
   const code = String(status)
   if (status >= 200 && status < 300) return { is: 'accepted', delivered: false }
   if (status === 504 && !isIdempotent) return { is: 'uncertain', reason }
-  if (status >= 500 || [401, 402, 408, 425, 429].includes(status)) return { is: 'deferred', reason, code, ...retryAt(headers, now) }
+  if (status >= 500 || [401, 402, 403, 408, 425, 429].includes(status)) return { is: 'deferred', reason, code, ...retryAt(headers, now) }
   return { is: 'rejected', reason, code }
 }
 

@@ -44,6 +44,7 @@ export const plivo = provider({
         }
         if (status < 300) return providerHttp.accepted(Array.isArray(json.message_uuid) ? json.message_uuid[0] : json.message_uuid)
         if (status !== 400 || reason === '') return null
+        if (/insufficient credit/i.test(reason)) return { is: 'deferred', reason, code: '400' }
         return { is: 'rejected', reason, code: '400', ...(isAboutRecipient(reason) && { bounced: true }) }
       },
     }),

@@ -149,7 +149,7 @@ function refusalOf(
   const code = providerHttp.textOf(headers['x-amzn-errortype'])?.split(':')[0]
   const reason = reasonOf(json)
   if (code === undefined || reason === undefined || status >= 500) return null
-  if (LATER.includes(code)) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, now) }
+  if (status === 403 || LATER.includes(code)) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, now) }
   const isBad =
     code === 'BadRequestException' &&
     /^(missing final '@domain'|(local address|domain|user name) (contains|is missing)|illegal address)/i.test(reason)

@@ -57,7 +57,8 @@ export const twilio = provider({
         const reason = providerHttp.textOf(json.message) ?? ''
         if (status < 300) return providerHttp.accepted(json.sid)
         if (code === QUEUE_FULL) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, outside.clock.now()) }
-        if (status !== 400 || reason === '') return null
+        const isOfMessage = status === 400 || (status === 403 && code.startsWith('21'))
+        if (!isOfMessage || reason === '') return null
         return { is: 'rejected', reason, code, ...(BAD_RECIPIENT.includes(code) && { bounced: true }) }
       },
     }),

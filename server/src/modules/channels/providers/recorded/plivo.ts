@@ -40,7 +40,6 @@ const REFUSALS = [
   ['dst parameter not valid', true],
   ['src is not a valid phone number', false],
   ['dst is blocked', false],
-  ['insufficient credit', false],
 ] as const
 
 const inbound = { From: '61400000000', To: '61411111111', Type: 'sms', Text: 'Stop', MessageUUID: 'in-1' }
@@ -80,6 +79,11 @@ export const plivo = recording({
       replies: [{ status: 400, body: { api_id: 'a1', error: 'dst is not a valid phone number' } }],
       outcome: { is: 'rejected', bounced: true, reason: 'dst is not a valid phone number' },
     },
+    no_credit: {
+      replies: [{ status: 400, body: { api_id: 'a1', error: 'insufficient credit' } }],
+      outcome: { is: 'deferred', code: '400', reason: 'insufficient credit' },
+    },
+    suspended: { replies: [{ status: 403, body: { error: 'account is suspended' } }], outcome: { is: 'deferred', code: '403' } },
     omitted_number: {
       replies: [{ status: 202, body: { api_id: 'a1', message: 'no valid numbers', message_uuid: [], invalid_number: ['61400000000'] } }],
       outcome: { is: 'rejected', bounced: true },

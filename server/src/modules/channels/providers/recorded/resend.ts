@@ -80,6 +80,7 @@ export const resend = recording({
     ...Object.fromEntries(
       LATER.map((code) => [code, { replies: [refusal(403, code, 'Not now.')], outcome: { is: 'deferred' as const, code } }]),
     ),
+    suspended: { replies: [refusal(403, 'account_suspended', 'Not now.')], outcome: { is: 'deferred', code: '403' } },
     bad_copy: {
       replies: [refusal(422, 'validation_error', 'Invalid `cc` field.')],
       outcome: { is: 'rejected', code: 'validation_error', reason: 'Invalid `cc` field.' },

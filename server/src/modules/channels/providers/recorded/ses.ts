@@ -163,6 +163,10 @@ export const ses = recording({
       replies: [refusal(400, 'MessageRejected', 'Email address is not verified.')],
       outcome: { is: 'rejected', code: 'MessageRejected' },
     },
+    not_signed_up: {
+      replies: [refusal(403, 'OptInRequired', 'The account needs a subscription.')],
+      outcome: { is: 'deferred', code: 'OptInRequired' },
+    },
     bad_request: {
       replies: [refusal(400, 'BadRequestException', 'Header name not allowed.')],
       outcome: { is: 'rejected', code: 'BadRequestException', reason: 'Header name not allowed.' },

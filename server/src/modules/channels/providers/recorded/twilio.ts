@@ -104,6 +104,14 @@ export const twilio = recording({
       replies: [refused(21211, "Invalid 'To' Phone Number: +6140000XXXX")],
       outcome: { is: 'rejected', bounced: true, code: '21211', reason: "Invalid 'To' Phone Number: +6140000XXXX" },
     },
+    suspended: {
+      replies: [{ ...refused(20403, 'The account has been suspended.'), status: 403 }],
+      outcome: { is: 'deferred', code: '403', reason: 'The account has been suspended.' },
+    },
+    forbidden_region: {
+      replies: [{ ...refused(21408, 'Permission to send an SMS has not been enabled for the region.'), status: 403 }],
+      outcome: { is: 'rejected', code: '21408' },
+    },
     throttled: {
       replies: [{ status: 429, headers: { 'retry-after': '7' }, body: { code: 20429, message: 'Too Many Requests', status: 429 } }],
       outcome: { is: 'deferred', retryAt: new Date('2026-11-23T09:00:07Z') },
