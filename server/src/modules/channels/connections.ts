@@ -24,7 +24,7 @@ export type ProviderConnection = {
   providerId: ProviderId | null
   /** Can an interrupted attempt be repeated? True if nothing leaves the database before the result is recorded. */
   repeatable: boolean
-  /** Does the provider accept an attempt with the same key only once? */
+  /** Does the provider accept an attempt with the same key only once, for at least a day? */
   idempotent: boolean
   /** How it takes emails that were composed in advance; null if it takes none. */
   takesMail: MailTaken | null

@@ -53,9 +53,8 @@ const NOTHING_SENT: readonly FailureReason[] = ['refused', 'dns', 'tls', 'blocke
 
 /** The response for a network error. */
 export function failureOf({ reason, message }: Extract<SafeResponse, { is: 'failed' }>, isIdempotent: boolean): ProviderResponse {
-  return isIdempotent || NOTHING_SENT.includes(reason)
-    ? { is: 'deferred', reason: message, code: reason }
-    : { is: 'uncertain', reason: message }
+  if (NOTHING_SENT.includes(reason)) return { is: 'deferred', reason: message, code: reason }
+  return isIdempotent ? { is: 'deferred', reason: message, code: reason, isUncertain: true } : { is: 'uncertain', reason: message }
 }
 
 /**
@@ -66,7 +65,7 @@ export function byStatus({ status, headers, body }: Answered, now: Date, isIdemp
   const reason = messageOf(jsonOf(body)) ?? (excerptOf(body) || `The provider responded with status ${status}.`)
   const code = String(status)
   if (status >= 200 && status < 300) return { is: 'accepted', delivered: false }
-  if (status === 504 && !isIdempotent) return { is: 'uncertain', reason }
+  if (status === 504) return isIdempotent ? { is: 'deferred', reason, code, isUncertain: true } : { is: 'uncertain', reason }
   if (status >= 500 || [401, 402, 403, 408, 425, 429].includes(status)) return { is: 'deferred', reason, code, ...retryAt(headers, now) }
   return { is: 'rejected', reason, code }
 }

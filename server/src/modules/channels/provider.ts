@@ -66,8 +66,10 @@ export type ProviderResponse =
     }
   /** The message cannot be sent. `bounced` means that the address is invalid and must be suppressed, unless the bounce is acted out. */
   | { is: 'rejected'; reason: string; code?: string; bounced?: true; isActedOut?: true; deadTokens?: string[]; smtp?: SmtpTrace }
-  /** Try again later, at `retryAt` if it is set. */
-  | { is: 'deferred'; reason: string; code?: string; retryAt?: Date; smtp?: SmtpTrace }
+  /**
+   * Try again later, at `retryAt` if it is set. `isUncertain`: the provider may have the message, and takes it with the same key once.
+   */
+  | { is: 'deferred'; reason: string; code?: string; retryAt?: Date; isUncertain?: true; smtp?: SmtpTrace }
   /** The connection broke after the request was sent, so the provider may have the message. It is not sent again automatically. */
   | { is: 'uncertain'; reason: string; smtp?: SmtpTrace }
 
@@ -167,7 +169,7 @@ export type Provider<S extends TSchema = TSchema> = {
   check?(settings: Static<S>): { param: string; message: string }[]
   /** Can an interrupted attempt be repeated? True if nothing leaves the database before the result is recorded. */
   repeatable: boolean
-  /** Does the provider accept an attempt with the same `key` only once? If so, an uncertain attempt is repeated. */
+  /** Does the provider accept an attempt with the same `key` only once, for at least a day? If so, an uncertain attempt is repeated meanwhile. */
   idempotent: boolean
   /** How it takes emails that worker threads composed in advance; absent if it takes none. */
   takesMail?: MailTaken

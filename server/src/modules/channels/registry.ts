@@ -11,6 +11,9 @@ export const providers: Record<ProviderName, Provider> = registry
 
 export const PROVIDER_NAMES = Object.keys(registry) as ProviderName[]
 
+/** The providers that accept an attempt with the same key only once. */
+export const IDEMPOTENT_PROVIDERS: readonly string[] = PROVIDER_NAMES.filter((name) => providers[name].idempotent)
+
 /** Settings by name, including secrets. */
 export type Settings = Record<string, unknown>
 

@@ -23,11 +23,12 @@ const ReportedMessage = Type.Object({
   journey_id: Nullable(IdOf<JourneyId>()),
   entrance_id: Nullable(Type.Integer()),
   step: Nullable(Type.String()),
+  uncertain_at: Nullable(Instant),
 })
 export type ReportedMessage = Static<typeof ReportedMessage>
 
 const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, copies, provider, provider_message_id, is_erased, created_at, opened_at,
-  journey_id, entrance_id, step`
+  journey_id, entrance_id, step, uncertain_at`
 
 /** Locks the messages that a provider reports on, by our id or by the id that this provider gave. */
 export const lockReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[], references: string[]) =>

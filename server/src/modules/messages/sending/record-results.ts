@@ -30,6 +30,8 @@ export type Attempt = {
   elapsedMs: number
   /** When the campaign has its email tried again; null for the times of all campaigns. */
   retries: MailRetries | null
+  /** When a provider that is idempotent first got it without a reply. */
+  uncertainAt: Date | null
 }
 
 /** A message with its send result and its attempt, if there was one, before they are saved. */
@@ -40,6 +42,15 @@ export type Attempted = {
   result: SendResult
   attempt: Attempt | null
 }
+
+/** The result of a message that was not given to its provider. */
+export const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | 'consent'>, result: SendResult): Attempted => ({
+  message,
+  user: known.user,
+  consent: known.consent,
+  result,
+  attempt: null,
+})
 
 /** Saves send results with their webhook events and user changes, for the messages whose lease this sender still holds. */
 export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAttemptId: number | null = null): Promise<void> {
@@ -179,6 +190,7 @@ function toRow(ctx: InTx, { message: { id, campaign_id, lease_token, variant }, 
     consent_id: attempt ? (consent?.consent_id ?? null) : null,
     // In the states of messages that a user may have got; a report may lead there.
     counts_to_caps: attempt !== null && consent !== undefined && !consent.is_transactional,
+    ...(attempt?.uncertainAt && { uncertain_at: attempt.uncertainAt }),
     untried,
   }
 }
