@@ -135,6 +135,9 @@ export const UNVERIFIED: CallbackReading = { is: 'unverified' }
 /** A header with one value. */
 export const headerOf = ({ headers }: Callback, name: string): string | undefined => textOf(headers[name])
 
+/** What a provider says in a form, or in the query if it is configured to call with GET. The signature is over the URL and the form. */
+export const valuesOf = ({ body, query }: Callback, form: URLSearchParams): URLSearchParams => (body.length === 0 ? query : form)
+
 /** Compares in constant time. */
 export function isSame(given: string | Buffer, expected: string | Buffer): boolean {
   const [one, other] = [Buffer.from(given as string), Buffer.from(expected as string)]

@@ -54,10 +54,11 @@ export const plivo = provider({
     const form = new URLSearchParams(callback.body.toString('utf8'))
     if (!isGenuine(auth_token, callback, form)) return providerHttp.UNVERIFIED
     const now = clock.now()
-    const text = form.get('Text')
-    if (text === null || form.has('Status')) return { is: 'read', reports: reportsOf(callback, form, now) }
-    const [from, to] = [form.get('From') ?? '', form.get('To') ?? '']
-    const fields = { address: providerHttp.withPlus(from), reference: form.get('MessageUUID') }
+    const values = providerHttp.valuesOf(callback, form)
+    const text = values.get('Text')
+    if (text === null || values.has('Status')) return { is: 'read', reports: reportsOf(callback, values, now) }
+    const [from, to] = [values.get('From') ?? '', values.get('To') ?? '']
+    const fields = { address: providerHttp.withPlus(from), reference: values.get('MessageUUID') }
     return {
       is: 'read',
       reports: [providerHttp.received(now, text, fields)],

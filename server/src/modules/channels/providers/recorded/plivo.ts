@@ -56,6 +56,14 @@ function signed(form: Record<string, string>, query: string, { token = TOKEN, he
   }
 }
 
+/** A query signed as by Plivo: URL, names and values in order, nonce. */
+function signedQuery(query: Record<string, string>): RecordedCall {
+  const values = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1))
+  const text = `${CALLBACK_URL}?${values.map(([name, value]) => `${name}=${value}`).join('&')}.${NONCE}`
+  const signature = createHmac('sha256', TOKEN).update(text).digest('base64')
+  return { headers: { 'x-plivo-signature-v3': signature, 'x-plivo-signature-v3-nonce': NONCE }, query: String(new URLSearchParams(query)) }
+}
+
 export const plivo = recording({
   over: 'https',
   settings: () => ({ auth_id: AUTH_ID, auth_token: TOKEN, from: '+61411111111' }),
@@ -147,9 +155,24 @@ export const plivo = recording({
         reports: [{ what: 'received', address: '+61400000000', text: 'Stop', reference: 'in-1' }],
         reply: { status: 200, body: '<Response></Response>' },
       },
+      {
+        name: 'a message from a user by GET',
+        call: () => signedQuery(inbound),
+        reports: [{ what: 'received', address: '+61400000000', text: 'Stop', reference: 'in-1' }],
+        reply: { status: 200, body: '<Response></Response>' },
+      },
+      {
+        name: 'a report by GET',
+        call: () => signedQuery({ message: '42', ...status('delivered') }),
+        reports: [{ what: 'delivered', messageId: 42 as never, reference: UUID }],
+      },
     ],
     forged: [
       { name: 'another token', call: () => signed(status('delivered'), 'message=42', { token: 'another' }) },
+      {
+        name: 'another text by GET',
+        call: () => ({ ...signedQuery(inbound), query: String(new URLSearchParams({ ...inbound, Text: 'Start' })) }),
+      },
       { name: 'another message', call: () => ({ ...signed(status('delivered'), 'message=42'), query: 'message=43' }) },
       {
         name: 'another status',

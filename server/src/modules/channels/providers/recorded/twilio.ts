@@ -186,6 +186,17 @@ export const twilio = recording({
         })),
       ),
       {
+        name: 'a message from a user by GET',
+        call: () => signed({}, String(new URLSearchParams(inbound))),
+        reports: [{ what: 'received', address: '+61400000000', text: 'Stop', reference: 'SM0f' }],
+        reply: { status: 200, body: '<?xml version="1.0" encoding="UTF-8"?><Response></Response>' },
+      },
+      {
+        name: 'a report by GET',
+        call: () => signed({}, String(new URLSearchParams({ message: '42', ...status('delivered') }))),
+        reports: [{ what: 'delivered', messageId: 42 as never, reference: sent.sid }],
+      },
+      {
         name: 'a picture without words from a user',
         call: () => signed({ ...inbound, Body: '', NumMedia: '1' }, ''),
         reports: [{ what: 'received', text: '' }],
@@ -200,6 +211,13 @@ export const twilio = recording({
       { name: 'another token', call: () => signed(status('delivered'), 'message=42', 'another') },
       { name: 'no signature', call: () => ({ ...signed(status('delivered'), 'message=42'), headers: {} }) },
       { name: 'another message', call: () => ({ ...signed(status('delivered'), 'message=42'), query: 'message=43' }) },
+      {
+        name: 'another text by GET',
+        call: () => ({
+          ...signed({}, String(new URLSearchParams(inbound))),
+          query: String(new URLSearchParams({ ...inbound, Body: 'Start' })),
+        }),
+      },
       {
         name: 'another status',
         call: () => ({ ...signed(status('failed'), 'message=42'), body: String(new URLSearchParams(status('delivered'))) }),
