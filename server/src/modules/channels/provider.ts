@@ -121,8 +121,11 @@ export type ProviderTools = {
 
 /** A delivery report of a provider, or a message that a user sent. */
 export type Report = {
-  /** `bounced`: the address is invalid. `failed`: a permanent failure. `delayed`: information only. `received`: a message from a user. */
-  what: 'delivered' | 'bounced' | 'failed' | 'complained' | 'unsubscribed' | 'delayed' | 'received'
+  /**
+   * `bounced`: the address is invalid. `failed`: a permanent failure. `delayed`: information only. `fraud`, `virus`: complaints of these types.
+   * `received`: a message from a user.
+   */
+  what: 'delivered' | 'bounced' | 'failed' | 'complained' | 'fraud' | 'virus' | 'unsubscribed' | 'delayed' | 'received'
   /** Our message id, if the provider returns it. Otherwise `reference` is the provider’s id. */
   messageId?: MessageId
   reference?: string

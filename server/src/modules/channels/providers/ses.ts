@@ -166,6 +166,8 @@ function reportsOf(event: providerHttp.Json, now: Date): Report[] {
   const ids = { ...providerHttp.messageIdOf(providerHttp.textOf(id)), ...filledOnly({ reference: providerHttp.textOf(messageId) }) }
   const at = providerHttp.instantOf(providerHttp.textOf(about.timestamp), now)
   const users = found.recipients === undefined ? listOf(destination).slice(0, 1) : listOf(about[found.recipients])
+  const what = found.what(about)
+  if (what === null) return []
   return users.map((user) => {
     const { emailAddress, status, diagnosticCode } = providerHttp.asJson(user)
     const details = {
@@ -173,13 +175,16 @@ function reportsOf(event: providerHttp.Json, now: Date): Report[] {
       code: providerHttp.textOf(status) ?? providerHttp.textOf(about.bounceSubType ?? about.complaintFeedbackType),
       diagnostic: providerHttp.textOf(diagnosticCode) ?? providerHttp.textOf(about.smtpResponse ?? about.reason),
     }
-    return { what: found.what(about), at, ...ids, ...filledOnly(details) }
+    return { what, at, ...ids, ...filledOnly(details) }
   })
 }
 
-type Found = { member: string; recipients?: string; what(about: providerHttp.Json): Report['what'] }
+type Found = { member: string; recipients?: string; what(about: providerHttp.Json): Report['what'] | null }
 
-/** By type of event: the member with its details, the member with the recipients, and the report. */
+/** Feedback that is no complaint about spam, as of email that this server delivers: a user who took it out of the spam folder wants it. */
+const FEEDBACK: Record<string, Report['what'] | null> = { fraud: 'fraud', virus: 'virus', 'not-spam': null, 'auth-failure': null }
+
+/** By type of event: the member with its details, the member with the recipients, and the report, if it is one. */
 const FOUND: Record<string, Found> = {
   Delivery: { member: 'delivery', recipients: 'recipients', what: () => 'delivered' },
   Bounce: {
@@ -187,7 +192,12 @@ const FOUND: Record<string, Found> = {
     recipients: 'bouncedRecipients',
     what: ({ bounceType }) => (bounceType === 'Permanent' ? 'bounced' : 'failed'),
   },
-  Complaint: { member: 'complaint', recipients: 'complainedRecipients', what: () => 'complained' },
+  Complaint: {
+    member: 'complaint',
+    recipients: 'complainedRecipients',
+    what: ({ complaintFeedbackType: type }) =>
+      typeof type === 'string' && Object.hasOwn(FEEDBACK, type) ? (FEEDBACK[type] ?? null) : 'complained',
+  },
   DeliveryDelay: { member: 'deliveryDelay', recipients: 'delayedRecipients', what: () => 'delayed' },
   Reject: { member: 'reject', what: () => 'failed' },
 }

@@ -71,9 +71,22 @@ const BAD_ADDRESSES = [
   'Illegal address',
 ]
 
-const complaint = event('Complaint', {
-  complaint: { complainedRecipients: [{ emailAddress: 'kim@example.org' }], timestamp, complaintFeedbackType: 'abuse' },
-})
+const complaintOf = (complaintFeedbackType: string | null) =>
+  event('Complaint', {
+    complaint: { complainedRecipients: [{ emailAddress: 'kim@example.org' }], timestamp, complaintFeedbackType },
+  })
+
+const complaint = complaintOf('abuse')
+
+/** Types of feedback, and the report of each. */
+const FEEDBACK = [
+  [null, 'complained'],
+  ['other', 'complained'],
+  ['fraud', 'fraud'],
+  ['virus', 'virus'],
+  ['not-spam', null],
+  ['auth-failure', null],
+] as const
 
 const delivery = event('Delivery', { delivery: { timestamp, recipients: ['kim@example.org'], smtpResponse: '250 ok' } })
 
@@ -253,6 +266,12 @@ export const ses = recording({
         call: (now) => signed(now, { Message: complaint }),
         reports: [{ what: 'complained', address: 'kim@example.org', code: 'abuse' }],
       },
+      ...FEEDBACK.map(([type, what]) => ({
+        name: `feedback of type ${type} is ${what}`,
+        replies: withCertificate,
+        call: (now: Date) => signed(now, { Message: complaintOf(type) }),
+        reports: what === null ? [] : [{ what, address: 'kim@example.org' }],
+      })),
       {
         name: 'delayed',
         replies: withCertificate,
