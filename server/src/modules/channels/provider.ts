@@ -180,6 +180,8 @@ export type Provider<S extends TSchema = TSchema> = {
   atOnce: number
   /** The largest email that the provider accepts, with files in base64. Absent if its servers have limits of their own, or none. */
   mailBytesMax?: number
+  /** How many headers of a request the provider accepts in an email, and how long each may be. Absent if it has no such limits. */
+  headersMax?: { count: number; characters: number }
   send(settings: Static<S>, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse>
   /** Tests the settings without sending a message. Does not throw. */
   test(settings: Static<S>, outside: ProviderTools): Promise<{ works: true } | { works: false; message: string }>

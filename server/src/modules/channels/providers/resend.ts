@@ -33,7 +33,7 @@ export const resend = provider({
   idempotent: true,
   atOnce: 10,
   mailBytesMax: 40_000_000,
-  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
+  send: mail.sendOverApi<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       isIdempotent: true,

@@ -39,7 +39,7 @@ export const sendgrid = provider({
   idempotent: false,
   atOnce: 20,
   mailBytesMax: 30_000_000,
-  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
+  send: mail.sendOverApi<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       request: {

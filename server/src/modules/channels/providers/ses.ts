@@ -2,6 +2,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { type Static, Type } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
+import { fittingValue } from '../header-limits.ts'
 import * as mail from '../mail.ts'
 import { type CallbackReading, type ProviderResponse, type ProviderTools, provider, type Report } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
@@ -29,6 +30,12 @@ type Settings = Static<typeof Settings>
 const TAG = 'message_id'
 const API = '/v2/email'
 
+/** The limits of `Message.Headers` and `MessageHeader.Value`. */
+const HEADERS_MAX = 15
+const HEADER_CHARACTERS_MAX = 870
+/** `List-Unsubscribe`, `List-Unsubscribe-Post`, `List-Id` and `Feedback-ID`. */
+const OWN_HEADERS = 4
+
 /** The API of Amazon SES, second version. */
 export const ses = provider({
   label: 'Amazon SES',
@@ -39,7 +46,8 @@ export const ses = provider({
   idempotent: false,
   atOnce: 20,
   mailBytesMax: 40_000_000,
-  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
+  headersMax: { count: HEADERS_MAX - OWN_HEADERS, characters: HEADER_CHARACTERS_MAX },
+  send: mail.sendOverApi<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       request: await signed(settings, outside, `${API}/outbound-emails`, JSON.stringify(bodyOf(email, message.id, settings))),
@@ -107,7 +115,7 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers, atta
       Simple: {
         Subject: utf8(subject),
         Body: { Html: utf8(html), Text: utf8(text) },
-        Headers: headers.map(([Name, Value]) => ({ Name, Value })),
+        Headers: headers.map((header) => ({ Name: header[0], Value: fittingValue(header, HEADER_CHARACTERS_MAX) })),
         ...(attachments.length > 0 && {
           Attachments: attachments.map((file) => ({
             FileName: file.name,

@@ -69,6 +69,12 @@ export const resend = recording({
         },
       ],
     },
+    headers: {
+      replies: [{ status: 200, body: { id: 'r-1' } }],
+      outcome: { is: 'accepted' },
+      message: { headers: { 'X-Kunde': 'Müller', 'X-Order': '7731' } },
+      requests: [{ json: { headers: { 'X-Kunde': '=?UTF-8?Q?M=C3=BCller?=', 'X-Order': '7731' } } }],
+    },
     bad_recipient: {
       replies: [refusal(422, 'validation_error', 'Invalid `to` field. The email address needs to follow the `email@example.com` format.')],
       outcome: { is: 'rejected', bounced: true, code: 'validation_error' },

@@ -20,6 +20,9 @@ const event = (eventType: string, members: object) =>
 
 const timestamp = '2026-11-23T08:59:00.000Z'
 
+/** The ids of a long thread, each of 50 characters: with spaces, 17 of them have 866, and 18 have more than a header may have. */
+const THREAD = Array.from({ length: 19 }, (_, at) => `<${String(at).padStart(36, '0')}@example.com>`)
+
 const bounce = (bounceType: string, bounceSubType = 'General') =>
   event('Bounce', {
     bounce: {
@@ -164,6 +167,26 @@ export const ses = recording({
             },
             EmailTags: [{ Name: 'message_id', Value: '42' }],
             ConfigurationSetName: 'carillon',
+          },
+        },
+      ],
+    },
+    headers: {
+      replies: [{ status: 200, body: { MessageId: ID } }],
+      outcome: { is: 'accepted' },
+      message: { headers: { 'X-Kunde': 'Müller', 'X-Order': '7731', References: THREAD.join(' ') } },
+      requests: [
+        {
+          json: {
+            Content: {
+              Simple: {
+                Headers: [
+                  { Name: 'X-Kunde', Value: '=?UTF-8?Q?M=C3=BCller?=' },
+                  { Name: 'X-Order', Value: '7731' },
+                  { Name: 'References', Value: [THREAD[0], ...THREAD.slice(-16)].join(' ') },
+                ],
+              },
+            },
           },
         },
       ],
