@@ -69,9 +69,9 @@ export type ProviderResponse =
   /**
    * Try again later, at `retryAt` if it is set. `isUncertain`: the provider may have the message, and takes it with the same key once.
    */
-  | { is: 'deferred'; reason: string; code?: string; retryAt?: Date; isUncertain?: true; smtp?: SmtpTrace }
+  | { is: 'deferred'; reason: string; code?: string; retryAt?: Date; isUncertain?: true; deadTokens?: string[]; smtp?: SmtpTrace }
   /** The connection broke after the request was sent, so the provider may have the message. It is not sent again automatically. */
-  | { is: 'uncertain'; reason: string; smtp?: SmtpTrace }
+  | { is: 'uncertain'; reason: string; deadTokens?: string[]; smtp?: SmtpTrace }
 
 /**
  * An email that this server delivers itself, composed and signed. `to` begins with the recipient of the message; copies follow. Its content is in
