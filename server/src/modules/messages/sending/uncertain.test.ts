@@ -57,9 +57,9 @@ describe.each(['hang', 'cut', { status: 504 }] as const)('after an attempt that 
   })
 })
 
-type Set = Awaited<ReturnType<typeof waiting>>
+type Prepared = Awaited<ReturnType<typeof waiting>>
 
-test.each<[string, (w: World, set: Set) => Promise<void>]>([
+test.each<[string, (w: World, set: Prepared) => Promise<void>]>([
   ['the workers were down for a day', async (w) => w.advance('24 hours')],
   [
     'the campaign was paused for a day',
