@@ -27,6 +27,10 @@ export function textHeader(name: string, value: string): string {
   return foldAt(name, text)
 }
 
+/** Text for a header that is composed elsewhere, on one line: encoded if it is not ASCII. */
+export const encodedText = (value: string): string =>
+  PRINTABLE.test(value) ? value : encodedWords(oneLine(value), WORD_MAX, 'text').join(' ')
+
 /** A header whose value has a syntax of its own and is ASCII, such as a list of URLs. It is folded at spaces only. */
 export function plainHeader(name: string, value: string): string {
   requireName(name)

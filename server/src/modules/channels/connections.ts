@@ -8,6 +8,7 @@ import { returnPathFor } from '../mta/index.ts'
 import { devicesFor, isPushService, serviceOf } from './devices.ts'
 import { findFaults } from './faults.queries.ts'
 import { actOut, type SandboxFaults } from './faults.ts'
+import { type HeaderProblem, headerProblem } from './header-limits.ts'
 import { sizeProblem, tooLarge } from './mail-size.ts'
 import type { MailTaken, Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { findDefault, findOthers, findProvider } from './queries.ts'
@@ -24,7 +25,7 @@ export type ProviderConnection = {
   providerId: ProviderId | null
   /** Can an interrupted attempt be repeated? True if nothing leaves the database before the result is recorded. */
   repeatable: boolean
-  /** Does the provider accept an attempt with the same key only once? */
+  /** Does the provider accept an attempt with the same key only once, for at least a day? */
   idempotent: boolean
   /** How it takes emails that were composed in advance; null if it takes none. */
   takesMail: MailTaken | null
@@ -38,6 +39,8 @@ export type ProviderConnection = {
   defaultFrom: string | null
   /** Why the provider would refuse an email with files of this size, decoded; null if it would not. */
   sizeProblem(fileBytes: number): string | null
+  /** Why the provider would refuse an email with these headers of a request; null if it would not. */
+  headerProblem(headers: Readonly<Record<string, string>>): HeaderProblem | null
   /** Makes an attempt. Errors of the provider or the network are outcomes; it does not throw for them. */
   send(message: Outgoing): Promise<{ outcome: ProviderResponse; elapsedMs: number }>
 }
@@ -112,6 +115,7 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready, faul
     staysHere: staysHere(kind),
     defaultFrom: defaultFromOf(settings),
     sizeProblem: (fileBytes) => sizeProblem(limit, fileBytes),
+    headerProblem: (headers) => headerProblem(limit, headers),
     async send(message) {
       const started = performance.now()
       const attempt = () => send(settings as never, { ...message, devices: devicesFor(kind, message.devices) }, outside)

@@ -7,6 +7,7 @@ import type { Attachment } from '../../lib/mime/compose.ts'
 import { Line } from '../../lib/shapes.ts'
 import { oneLine } from './channel.ts'
 import type { EmailContent } from './email.ts'
+import { asciiHeaders } from './header-limits.ts'
 import { type Mailbox, readMailbox } from './mailbox.ts'
 import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 
@@ -90,6 +91,10 @@ export const sendEmail =
     const email = emailOf(message, settings)
     return 'is' in email ? email : send(settings, email, message, outside)
   }
+
+/** The same for a provider with an API, which takes headers as text: they are ASCII. */
+export const sendOverApi = <S extends { default_from?: string }>(send: SendEmail<S>) =>
+  sendEmail<S>((settings, email, message, outside) => send(settings, { ...email, headers: asciiHeaders(email.headers) }, message, outside))
 
 /** The sender of an email: that of its template, or else the default one, at `fromDomain` if that is set. Undefined if it is invalid. */
 export function senderOf(

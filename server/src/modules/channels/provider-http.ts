@@ -53,21 +53,20 @@ const NOTHING_SENT: readonly FailureReason[] = ['refused', 'dns', 'tls', 'blocke
 
 /** The response for a network error. */
 export function failureOf({ reason, message }: Extract<SafeResponse, { is: 'failed' }>, isIdempotent: boolean): ProviderResponse {
-  return isIdempotent || NOTHING_SENT.includes(reason)
-    ? { is: 'deferred', reason: message, code: reason }
-    : { is: 'uncertain', reason: message }
+  if (NOTHING_SENT.includes(reason)) return { is: 'deferred', reason: message, code: reason }
+  return isIdempotent ? { is: 'deferred', reason: message, code: reason, isUncertain: true } : { is: 'uncertain', reason: message }
 }
 
 /**
- * The response for a status without a known error code. Problems with credentials or payment are deferred, so that messages are
- * sent once the account is fixed. After a gateway timeout (504), the request may have arrived.
+ * The response for a status without a known error code. Problems with credentials, payment or a suspended account are deferred, so that messages
+ * are sent once the account is fixed; a provider that uses 403 for a message or its sender knows the code. After a gateway timeout (504), the request may have arrived.
  */
 export function byStatus({ status, headers, body }: Answered, now: Date, isIdempotent: boolean): ProviderResponse {
   const reason = messageOf(jsonOf(body)) ?? (excerptOf(body) || `The provider responded with status ${status}.`)
   const code = String(status)
   if (status >= 200 && status < 300) return { is: 'accepted', delivered: false }
-  if (status === 504 && !isIdempotent) return { is: 'uncertain', reason }
-  if (status >= 500 || [401, 402, 408, 425, 429].includes(status)) return { is: 'deferred', reason, code, ...retryAt(headers, now) }
+  if (status === 504) return isIdempotent ? { is: 'deferred', reason, code, isUncertain: true } : { is: 'uncertain', reason }
+  if (status >= 500 || [401, 402, 403, 408, 425, 429].includes(status)) return { is: 'deferred', reason, code, ...retryAt(headers, now) }
   return { is: 'rejected', reason, code }
 }
 
@@ -135,6 +134,9 @@ export const UNVERIFIED: CallbackReading = { is: 'unverified' }
 
 /** A header with one value. */
 export const headerOf = ({ headers }: Callback, name: string): string | undefined => textOf(headers[name])
+
+/** What a provider says in a form, or in the query if it is configured to call with GET. The signature is over the URL and the form. */
+export const valuesOf = ({ body, query }: Callback, form: URLSearchParams): URLSearchParams => (body.length === 0 ? query : form)
 
 /** Compares in constant time. */
 export function isSame(given: string | Buffer, expected: string | Buffer): boolean {

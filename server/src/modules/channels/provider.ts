@@ -66,10 +66,12 @@ export type ProviderResponse =
     }
   /** The message cannot be sent. `bounced` means that the address is invalid and must be suppressed, unless the bounce is acted out. */
   | { is: 'rejected'; reason: string; code?: string; bounced?: true; isActedOut?: true; deadTokens?: string[]; smtp?: SmtpTrace }
-  /** Try again later, at `retryAt` if it is set. */
-  | { is: 'deferred'; reason: string; code?: string; retryAt?: Date; smtp?: SmtpTrace }
+  /**
+   * Try again later, at `retryAt` if it is set. `isUncertain`: the provider may have the message, and takes it with the same key once.
+   */
+  | { is: 'deferred'; reason: string; code?: string; retryAt?: Date; isUncertain?: true; deadTokens?: string[]; smtp?: SmtpTrace }
   /** The connection broke after the request was sent, so the provider may have the message. It is not sent again automatically. */
-  | { is: 'uncertain'; reason: string; smtp?: SmtpTrace }
+  | { is: 'uncertain'; reason: string; deadTokens?: string[]; smtp?: SmtpTrace }
 
 /**
  * An email that this server delivers itself, composed and signed. `to` begins with the recipient of the message; copies follow. Its content is in
@@ -119,8 +121,11 @@ export type ProviderTools = {
 
 /** A delivery report of a provider, or a message that a user sent. */
 export type Report = {
-  /** `bounced`: the address is invalid. `failed`: a permanent failure. `delayed`: information only. `received`: a message from a user. */
-  what: 'delivered' | 'bounced' | 'failed' | 'complained' | 'unsubscribed' | 'delayed' | 'received'
+  /**
+   * `bounced`: the address is invalid. `failed`: a permanent failure. `delayed`: information only. `fraud`, `virus`: complaints of these types.
+   * `received`: a message from a user.
+   */
+  what: 'delivered' | 'bounced' | 'failed' | 'complained' | 'fraud' | 'virus' | 'unsubscribed' | 'delayed' | 'received'
   /** Our message id, if the provider returns it. Otherwise `reference` is the provider’s id. */
   messageId?: MessageId
   reference?: string
@@ -167,7 +172,7 @@ export type Provider<S extends TSchema = TSchema> = {
   check?(settings: Static<S>): { param: string; message: string }[]
   /** Can an interrupted attempt be repeated? True if nothing leaves the database before the result is recorded. */
   repeatable: boolean
-  /** Does the provider accept an attempt with the same `key` only once? If so, an uncertain attempt is repeated. */
+  /** Does the provider accept an attempt with the same `key` only once, for at least a day? If so, an uncertain attempt is repeated meanwhile. */
   idempotent: boolean
   /** How it takes emails that worker threads composed in advance; absent if it takes none. */
   takesMail?: MailTaken
@@ -175,6 +180,8 @@ export type Provider<S extends TSchema = TSchema> = {
   atOnce: number
   /** The largest email that the provider accepts, with files in base64. Absent if its servers have limits of their own, or none. */
   mailBytesMax?: number
+  /** How many headers of a request the provider accepts in an email, and how long each may be. Absent if it has no such limits. */
+  headersMax?: { count: number; characters: number }
   send(settings: Static<S>, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse>
   /** Tests the settings without sending a message. Does not throw. */
   test(settings: Static<S>, outside: ProviderTools): Promise<{ works: true } | { works: false; message: string }>

@@ -318,6 +318,17 @@ describe('a provider callback', () => {
     expect((await call(w, path, signed(w.clock.now()), 'GET')).body).toMatchObject({ code: 'webhook_signature_invalid' })
   })
 
+  test('is answered with 503 while the secrets of the provider cannot be decrypted, so that it is repeated', async () => {
+    await using w = await world()
+    const { id, path } = await configured(w)
+    const sealed = (text: string) => sql`update providers set sealed = ${text} where project_id = ${w.projectId} and id = ${id}`
+    const before = await w.db.value(Type.String(), sql`select sealed from providers where project_id = ${w.projectId} and id = ${id}`)
+    await w.db.run(sealed(`${before}x`))
+    expect((await call(w, path, signed(w.clock.now()))).status).toBe(503)
+    await w.db.run(sealed(before))
+    expect((await call(w, path, signed(w.clock.now()))).status).toBe(204)
+  })
+
   test.each(['999999', '0', 'x'])('is refused for the provider %s', async (id) => {
     await using w = await world()
     const { status } = await call(w, `/callbacks/providers/${id}`, signed(w.clock.now()))

@@ -27,7 +27,10 @@ export type ProviderCallback = {
   reply: PublicReply
 }
 
-/** Reads a callback. Throws 404 for an unknown provider, and 401 unless the provider's signature or credentials are right. */
+/**
+ * Reads a callback. It is answered with 503 while the secrets of the provider cannot be decrypted, so that the provider repeats it. Throws 404 for an
+ * unknown provider, and 400 unless the provider's signature or credentials are right.
+ */
 export async function readProviderCallback(outer: Ctx, { params, query, headers, body, url }: PublicRequest): Promise<ProviderCallback> {
   const id = provider.read(params.providerId ?? '', 'providerId')
   const row = await findCalled(outer, id)
@@ -35,9 +38,10 @@ export async function readProviderCallback(outer: Ctx, { params, query, headers,
   if (!read) throw missing('provider')
   return inProject(outer, row.project_id, async (ctx) => {
     const secrets = openSecrets(ctx, row)
+    if (!secrets) return { ctx, providerId: id, reports: [], answer: undefined, reply: { status: 503 } }
     const callback = { headers, query, body, url: `${ctx.baseUrl()}${url}` }
-    const reading = secrets ? await read({ ...row.settings, ...secrets } as never, callback, outsideOf(ctx, id)) : null
-    if (reading?.is !== 'read') throw new ApiError('webhook_signature_invalid', 'The webhook signature could not be verified.')
+    const reading = await read({ ...row.settings, ...secrets } as never, callback, outsideOf(ctx, id))
+    if (reading.is !== 'read') throw new ApiError('webhook_signature_invalid', 'The webhook signature could not be verified.')
     const { reports, answer, reply = { status: 204 } } = reading
     return { ctx, providerId: id, reports: reports.map(storable), answer, reply }
   })

@@ -2,6 +2,7 @@
 import { type Fault, refuse } from '../../lib/errors.ts'
 import { Exact } from '../../lib/shapes.ts'
 import { type Check, checker } from '../../lib/validate.ts'
+import { headerProblem } from './header-limits.ts'
 import type { Provider } from './provider.ts'
 import * as registry from './providers/index.ts'
 
@@ -10,6 +11,13 @@ export type ProviderName = keyof typeof registry
 export const providers: Record<ProviderName, Provider> = registry
 
 export const PROVIDER_NAMES = Object.keys(registry) as ProviderName[]
+
+/** The providers that accept an attempt with the same key only once. */
+export const IDEMPOTENT_PROVIDERS: readonly string[] = PROVIDER_NAMES.filter((name) => providers[name].idempotent)
+
+/** Whether one of the providers would refuse an email with these headers of a request. */
+export const isRefusedBySome = (headers: Readonly<Record<string, string>>): boolean =>
+  PROVIDER_NAMES.some((name) => headerProblem(providers[name], headers) !== null)
 
 /** Settings by name, including secrets. */
 export type Settings = Record<string, unknown>

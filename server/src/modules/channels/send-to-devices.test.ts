@@ -21,5 +21,7 @@ test.each<[string, ProviderResponse[], ProviderResponse]>([
   ['one uncertain, one deferred', [deferred(1), uncertain], uncertain],
   ['one deferred, one refused', [refused, deferred()], deferred()],
   ['two deferred: the later time', [deferred(1), deferred(5), deferred()], deferred(5)],
+  ['one deferred, one dead', [deferred(1), deadToken('a', 'gone')], { ...deferred(1), deadTokens: ['a'] } as ProviderResponse],
+  ['one uncertain, one dead', [deadToken('a', 'gone'), uncertain], { ...uncertain, deadTokens: ['a'] } as ProviderResponse],
   ['one refused, one dead', [deadToken('a', 'gone'), refused], { ...refused, deadTokens: ['a'] } as ProviderResponse],
 ])('%s', (_, outcomes, expected) => expect(joinResponses(outcomes)).toEqual(expected))

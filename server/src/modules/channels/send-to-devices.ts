@@ -17,9 +17,9 @@ export function joinResponses(outcomes: ProviderResponse[]): ProviderResponse {
   const accepted = outcomes.find(({ is }) => is === 'accepted')
   if (accepted) return { ...accepted, ...dead } as ProviderResponse
   const uncertain = outcomes.find(({ is }) => is === 'uncertain')
-  if (uncertain) return uncertain
+  if (uncertain) return { ...uncertain, ...dead } as ProviderResponse
   const [deferred] = outcomes.filter((outcome) => outcome.is === 'deferred').sort((a, b) => timeOf(b.retryAt) - timeOf(a.retryAt))
-  if (deferred) return deferred
+  if (deferred) return { ...deferred, ...dead } as ProviderResponse
   const refused = outcomes.find((outcome) => outcome.is === 'rejected' && !outcome.deadTokens)
   return refused ? ({ ...refused, ...dead } as ProviderResponse) : { is: 'rejected', reason: 'no_push_device', ...dead }
 }

@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../lib/times.ts'
 import type { Callback, ProviderTools } from './provider.ts'
 import * as providerHttp from './provider-http.ts'
 
-/** SNS retries for six hours. */
+/** SNS repeats a request for an hour at most, as long as it is answered with 429 or 5xx, or not at all. The rest is for clocks that differ. */
 const AGE_MS_MAX = 12 * HOUR_MS
 const CERTIFICATES_MAX = 50
 const CERTIFICATE_BYTES_MAX = 16_384
@@ -18,18 +18,21 @@ const SIGNED: Record<string, string[]> = {
 }
 const DIGESTS: Record<string, string> = { '1': 'RSA-SHA1', '2': 'RSA-SHA256' }
 
+/** A request that cannot be verified at the moment. If it is answered with 503, SNS repeats it. */
+export const UNAVAILABLE = 'unavailable'
+
 /** A verified request. */
 export type Notice = { type: string; message: string; subscribeUrl: string }
 
 /**
- * Returns the request if it is about the topic and SNS signed it recently. The certificate is fetched from SNS over TLS, and cached
- * by its URL, which identifies its content.
+ * Returns the request if it is about the topic and SNS signed it recently, null if not, and `UNAVAILABLE` if its certificate cannot be fetched at
+ * the moment. The certificate is fetched from SNS over TLS, and cached by its URL, which identifies its content.
  */
 export async function readNotice(
   topic: string,
   callback: Callback,
   outside: Pick<ProviderTools, 'fetch' | 'clock'>,
-): Promise<Notice | null> {
+): Promise<Notice | null | typeof UNAVAILABLE> {
   const json = providerHttp.jsonOf(callback.body.toString('utf8'))
   const {
     Type = '',
@@ -47,6 +50,7 @@ export async function readNotice(
   const isRecent = Math.abs(now.getTime() - Date.parse(Timestamp)) <= AGE_MS_MAX
   if (!signed || !digest || TopicArn !== topic || !isRecent || !isOfSns(SigningCertURL)) return null
   const certificate = await certificateAt(SigningCertURL, outside)
+  if (certificate === UNAVAILABLE) return UNAVAILABLE
   if (!certificate || certificate.validToDate < now || certificate.validFromDate > now) return null
   const members = signed.filter((name) => typeof json[name] === 'string')
   const verifier = createVerify(digest).update(members.map((name) => `${name}\n${json[name]}\n`).join(''))
@@ -72,11 +76,12 @@ function isOfSns(address: string): boolean {
 
 const certificates = new LRUCache<string, X509Certificate>({ max: CERTIFICATES_MAX })
 
-async function certificateAt(url: string, outside: Pick<ProviderTools, 'fetch'>): Promise<X509Certificate | null> {
+async function certificateAt(url: string, outside: Pick<ProviderTools, 'fetch'>): Promise<X509Certificate | null | typeof UNAVAILABLE> {
   const known = certificates.get(url)
   if (known) return known
   const response = await providerHttp.callProvider(outside, { method: 'GET', url })
-  if (response.is === 'failed' || response.status !== 200 || response.body.length > CERTIFICATE_BYTES_MAX) return null
+  if (response.is === 'failed' || response.status === 429 || response.status >= 500) return UNAVAILABLE
+  if (response.status !== 200 || response.body.length > CERTIFICATE_BYTES_MAX) return null
   try {
     const certificate = new X509Certificate(response.body)
     certificates.set(url, certificate)

@@ -133,6 +133,28 @@ export function resultOfStop({ state, is_paused }: Pick<SendingCampaign, 'state'
   return recheckedFrom(now)
 }
 
+/** Providers know a key for a day. The rest is for an attempt that takes long. */
+const REPEATED_FOR_MS = 23 * HOUR_MS
+
+const isKnownAt = (uncertainAt: Date, at: Date): boolean => at.getTime() - uncertainAt.getTime() <= REPEATED_FOR_MS
+
+/** A provider may have the message, and it cannot be repeated, or is not to be sent any more. */
+export const notRepeated: SendResult = {
+  ...result('unknown', 'uncertain', 'An earlier attempt may have been accepted, and is not repeated any more.'),
+  untried: true,
+}
+
+/** The result without an attempt of a message that may not be sent now. If a provider may have it, it is not certain that it was not sent. */
+export const resultWithoutAttempt = (message: { uncertain_at: Date | null }, decided: SendResult): SendResult =>
+  message.uncertain_at && decided.state !== 'deferred' ? notRepeated : decided
+
+/** Whether a message can be given to a provider. One that a provider may have can only be repeated there, and only for a day. */
+export const isRepeatable = (
+  { uncertain_at, provider_id }: { uncertain_at: Date | null; provider_id: ProviderId | null },
+  { idempotent, providerId }: { idempotent: boolean; providerId: ProviderId | null },
+  now: Date,
+): boolean => !uncertain_at || (idempotent && providerId === provider_id && isKnownAt(uncertain_at, now))
+
 /** A send result that delays the message by 30 seconds, without a reason. */
 export const recheckedFrom = (now: Date): SendResult => ({
   state: 'deferred',
@@ -154,12 +176,19 @@ function resultOfThrottle({ reason, at }: Throttle, expiresAt: Date | null): Sen
     : result('skipped', 'deadline_passed', `Quiet hours would delay the message ${until}`)
 }
 
-/** The send result of a provider's response to attempt number `attempts`. */
+/**
+ * The send result of a provider's response to attempt number `attempts`. `uncertainAt` is when a provider that is idempotent first got the message
+ * without a reply. What cannot be repeated then is unknown.
+ */
 export function resultOf(
   outcome: ProviderResponse,
   attempts: number,
   now: Date,
-  { expiresAt = null, retries = null }: { expiresAt?: Date | null; retries?: MailRetries | null } = {},
+  {
+    expiresAt = null,
+    retries = null,
+    uncertainAt = null,
+  }: { expiresAt?: Date | null; retries?: MailRetries | null; uncertainAt?: Date | null } = {},
 ): SendResult {
   switch (outcome.is) {
     case 'accepted':
@@ -173,6 +202,7 @@ export function resultOf(
     case 'deferred': {
       const dueAt = nextAttempt(attempts, now, outcome.retryAt, retries)
       const isLast = attempts >= attemptsMaxOf(retries) || (expiresAt !== null && dueAt > expiresAt)
+      if (uncertainAt && (isLast || !isKnownAt(uncertainAt, dueAt))) return result('unknown', 'uncertain', outcome.reason)
       const base = isLast ? result('failed', 'attempts_exhausted', outcome.reason) : result('deferred', 'provider_deferred', outcome.reason)
       return { ...base, code: outcome.code, dueAt: isLast ? null : dueAt }
     }

@@ -123,6 +123,10 @@ export const ClaimedMessage = Type.Object({
   step: Nullable(Type.String()),
   is_requested: Type.Boolean(),
   resent_from: Nullable(IdOf<MessageId>()),
+  /** The provider of its last attempt. */
+  provider_id: Nullable(IdOf<ProviderId>()),
+  /** When that provider first got it without a reply. It takes the message once, for a day. */
+  uncertain_at: Nullable(Instant),
 })
 export type ClaimedMessage = Static<typeof ClaimedMessage>
 
@@ -143,6 +147,8 @@ export type MessageResult = {
   provider_message_id: string | null
   consent_id: ConsentId | null
   counts_to_caps: boolean
+  /** When its provider, which takes a message once, first got it without a reply. */
+  uncertain_at?: Date
   /** There was no attempt, so it does not count. */
   untried: boolean
 }

@@ -24,6 +24,8 @@ const message: ClaimedMessage = {
   step: null,
   resent_from: null,
   is_requested: false,
+  provider_id: null,
+  uncertain_at: null,
   created_at: new Date('2026-11-23T09:00:00.000Z'),
 }
 const outgoing = { channel: 'email' as const, recipient: 'ana@example.com', summary: 'Hi', content: { from: 'hello@example.com' } }

@@ -169,6 +169,32 @@ describe('headers', () => {
     },
   )
 
+  test('are refused if the provider would refuse them', async () => {
+    await using w = await world()
+    const over = async (headers: Record<string, string>) => {
+      const { status, body } = await w.post(MESSAGES, await messageOf(w, { headers }))
+      return [status, body.error?.param, body.error?.message]
+    }
+    const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`X-${at}`, 'a']))
+    expect(await over({ ...named(19), 'X-Long': 'ä'.repeat(998) })).toEqual([202, undefined, undefined])
+    const settings = {
+      region: 'eu-central-1',
+      access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+      secret_access_key: 'secret',
+      default_from: 'app@example.com',
+    }
+    await providerOf(w, { kind: 'ses', channel: 'email', settings })
+    expect(await over({ ...named(10), 'X-Long': 'a'.repeat(870) })).toEqual([202, undefined, undefined])
+    expect(await over({ References: '<1234567890@example.com> '.repeat(39) })).toEqual([202, undefined, undefined])
+    expect(await over(named(12))).toEqual([422, 'headers', expect.stringContaining('Amazon SES accepts at most 11')])
+    expect(await over({ 'X-Long': 'a'.repeat(871) })).toEqual([
+      422,
+      'headers.X-Long',
+      expect.stringContaining('Amazon SES accepts at most 870'),
+    ])
+    expect(await over({ 'X-Long': 'ä'.repeat(300) })).toEqual([422, 'headers.X-Long', expect.any(String)])
+  })
+
   test('have one line, and are for emails', async () => {
     await using w = await world()
     expect((await w.post(MESSAGES, await messageOf(w, { headers: { 'X-A': 'a\r\nBcc: b@example.com' } }))).status).toBe(400)

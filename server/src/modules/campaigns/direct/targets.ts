@@ -13,7 +13,7 @@ import type { CampaignRow } from '../schema.ts'
 import { defaultExpiry } from '../service.ts'
 import { changeDirectDeadline, directCampaigns, insertDirectCampaigns, namedCampaigns } from './queries.ts'
 import type { MessageInput } from './schema.ts'
-import { sizeFault } from './sizes.ts'
+import { headerFault, sizeFault } from './sizes.ts'
 
 /** What a message is sent by: a campaign and, if the content came with the request, that. */
 export type Target = { campaign: CampaignRow; contentId: number | null }
@@ -40,10 +40,14 @@ export async function targetsOf(ctx: ProjectCtx, inputs: MessageInput[]): Promis
     const fault = againstSending(found, campaign_id === undefined ? 'campaign' : 'campaign_id') ?? againstParts(found, input)
     return fault ? { faults: [fault] } : { campaign: found, contentId: content?.id ?? null }
   })
-  const sizes: (Fault | null)[] = []
-  for (const [at, target] of found.entries())
-    sizes.push('campaign' in target ? await sizeFault(ctx, target.campaign, inputs[at] as MessageInput) : null)
-  return found.map((target, at) => (sizes[at] ? { faults: [sizes[at]] } : target))
+  const limits: (Fault | null)[] = []
+  for (const [at, target] of found.entries()) {
+    const input = inputs[at] as MessageInput
+    limits.push(
+      'campaign' in target ? ((await sizeFault(ctx, target.campaign, input)) ?? (await headerFault(ctx, target.campaign, input))) : null,
+    )
+  }
+  return found.map((target, at) => (limits[at] ? { faults: [limits[at]] } : target))
 }
 
 const NO_CAMPAIGN: Fault = { code: 'resource_missing', message: 'No campaign with that identifier exists in this project.' }

@@ -61,7 +61,8 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
       if (code === 'UNREGISTERED' || code === 'NOT_FOUND' || (code === 'INVALID_ARGUMENT' && /registration token/i.test(reason))) {
         return deadToken(device.token, reason)
       }
-      if (status === 429 || status === 401) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, outside.clock.now()) }
+      const isLater = status === 429 || status === 401 || (status === 403 && code !== 'SENDER_ID_MISMATCH')
+      if (isLater) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, outside.clock.now()) }
       return status < 500 ? { is: 'rejected', reason, code } : null
     },
   })

@@ -30,7 +30,7 @@ export const mailgun = provider({
   idempotent: false,
   atOnce: 20,
   mailBytesMax: 25_000_000,
-  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
+  send: mail.sendOverApi<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       request: requestFor(settings, email, message),

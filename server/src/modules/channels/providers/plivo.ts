@@ -44,6 +44,7 @@ export const plivo = provider({
         }
         if (status < 300) return providerHttp.accepted(Array.isArray(json.message_uuid) ? json.message_uuid[0] : json.message_uuid)
         if (status !== 400 || reason === '') return null
+        if (/insufficient credit/i.test(reason)) return { is: 'deferred', reason, code: '400' }
         return { is: 'rejected', reason, code: '400', ...(isAboutRecipient(reason) && { bounced: true }) }
       },
     }),
@@ -53,10 +54,11 @@ export const plivo = provider({
     const form = new URLSearchParams(callback.body.toString('utf8'))
     if (!isGenuine(auth_token, callback, form)) return providerHttp.UNVERIFIED
     const now = clock.now()
-    const text = form.get('Text')
-    if (text === null || form.has('Status')) return { is: 'read', reports: reportsOf(callback, form, now) }
-    const [from, to] = [form.get('From') ?? '', form.get('To') ?? '']
-    const fields = { address: providerHttp.withPlus(from), reference: form.get('MessageUUID') }
+    const values = providerHttp.valuesOf(callback, form)
+    const text = values.get('Text')
+    if (text === null || values.has('Status')) return { is: 'read', reports: reportsOf(callback, values, now) }
+    const [from, to] = [values.get('From') ?? '', values.get('To') ?? '']
+    const fields = { address: providerHttp.withPlus(from), reference: values.get('MessageUUID') }
     return {
       is: 'read',
       reports: [providerHttp.received(now, text, fields)],

@@ -44,7 +44,7 @@ export const postmark = provider({
   idempotent: false,
   atOnce: 20,
   mailBytesMax: 10_000_000,
-  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
+  send: mail.sendOverApi<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       request: {

@@ -33,7 +33,7 @@ export const resend = provider({
   idempotent: true,
   atOnce: 10,
   mailBytesMax: 40_000_000,
-  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
+  send: mail.sendOverApi<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       isIdempotent: true,
@@ -95,6 +95,8 @@ function refusalOf(status: number, { name, message }: providerHttp.Json, later: 
   // The key exists with other content, so an earlier attempt was accepted.
   if (code === 'invalid_idempotent_request') return { is: 'accepted', delivered: false }
   if (LATER.includes(code)) return { is: 'deferred', reason, code, ...later }
+  // With `validation_error`, the domain is not verified.
+  if (status === 403 && code !== 'validation_error') return null
   return { is: 'rejected', reason, code, ...(status === 422 && /`to`/.test(reason) && { bounced: true }) }
 }
 

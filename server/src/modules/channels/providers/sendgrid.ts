@@ -39,7 +39,7 @@ export const sendgrid = provider({
   idempotent: false,
   atOnce: 20,
   mailBytesMax: 30_000_000,
-  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
+  send: mail.sendOverApi<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       request: {
@@ -116,7 +116,8 @@ function refusalOf(
   const { message, field } = providerHttp.asJson(Array.isArray(errors) ? errors[0] : undefined)
   const reason = providerHttp.textOf(message)
   if (status === 429) return { is: 'deferred', reason: reason ?? 'Too many requests.', code: '429', ...resetOf(headers) }
-  if (reason === undefined || (status !== 400 && status !== 403)) return null
+  const isOfSender = status === 403 && (field === 'from' || /sender identity/i.test(reason ?? ''))
+  if (reason === undefined || (status !== 400 && !isOfSender)) return null
   const isBad = /^personalizations\.0\.to\b/.test(providerHttp.textOf(field) ?? '')
   return { is: 'rejected', reason, code: String(status), ...(isBad && { bounced: true }) }
 }

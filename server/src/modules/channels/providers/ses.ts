@@ -2,10 +2,11 @@ import { AwsV4Signer } from 'aws4fetch'
 import { type Static, Type } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { filledOnly } from '../channel.ts'
+import { fittingValue } from '../header-limits.ts'
 import * as mail from '../mail.ts'
 import { type CallbackReading, type ProviderResponse, type ProviderTools, provider, type Report } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
-import { confirm, readNotice } from '../sns.ts'
+import { confirm, readNotice, UNAVAILABLE } from '../sns.ts'
 
 const Settings = Exact({
   region: Line(32, { title: 'Region', pattern: '^[a-z]{2}(-[a-z]+)+-\\d{1,2}$', problem: 'is not a region; write it like `eu-central-1`' }),
@@ -29,6 +30,12 @@ type Settings = Static<typeof Settings>
 const TAG = 'message_id'
 const API = '/v2/email'
 
+/** The limits of `Message.Headers` and `MessageHeader.Value`. */
+const HEADERS_MAX = 15
+const HEADER_CHARACTERS_MAX = 870
+/** `List-Unsubscribe`, `List-Unsubscribe-Post`, `List-Id` and `Feedback-ID`. */
+const OWN_HEADERS = 4
+
 /** The API of Amazon SES, second version. */
 export const ses = provider({
   label: 'Amazon SES',
@@ -39,7 +46,8 @@ export const ses = provider({
   idempotent: false,
   atOnce: 20,
   mailBytesMax: 40_000_000,
-  send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
+  headersMax: { count: HEADERS_MAX - OWN_HEADERS, characters: HEADER_CHARACTERS_MAX },
+  send: mail.sendOverApi<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
       request: await signed(settings, outside, `${API}/outbound-emails`, JSON.stringify(bodyOf(email, message.id, settings))),
@@ -57,10 +65,10 @@ export const ses = provider({
   async read({ topic_arn }, callback, outside): Promise<CallbackReading> {
     const notice = topic_arn === undefined ? null : await readNotice(topic_arn, callback, outside)
     if (!notice) return providerHttp.UNVERIFIED
-    if (notice.type === 'SubscriptionConfirmation' && !(await confirm(notice, outside))) {
-      // SNS retries.
-      return { is: 'read', reports: [], reply: { status: 503 } }
-    }
+    // SNS repeats it.
+    const later: CallbackReading = { is: 'read', reports: [], reply: { status: 503 } }
+    if (notice === UNAVAILABLE) return later
+    if (notice.type === 'SubscriptionConfirmation' && !(await confirm(notice, outside))) return later
     return {
       is: 'read',
       reports: notice.type === 'Notification' ? reportsOf(providerHttp.jsonOf(notice.message), outside.clock.now()) : [],
@@ -107,7 +115,7 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers, atta
       Simple: {
         Subject: utf8(subject),
         Body: { Html: utf8(html), Text: utf8(text) },
-        Headers: headers.map(([Name, Value]) => ({ Name, Value })),
+        Headers: headers.map((header) => ({ Name: header[0], Value: fittingValue(header, HEADER_CHARACTERS_MAX) })),
         ...(attachments.length > 0 && {
           Attachments: attachments.map((file) => ({
             FileName: file.name,
@@ -149,7 +157,7 @@ function refusalOf(
   const code = providerHttp.textOf(headers['x-amzn-errortype'])?.split(':')[0]
   const reason = reasonOf(json)
   if (code === undefined || reason === undefined || status >= 500) return null
-  if (LATER.includes(code)) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, now) }
+  if (status === 403 || LATER.includes(code)) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, now) }
   const isBad =
     code === 'BadRequestException' &&
     /^(missing final '@domain'|(local address|domain|user name) (contains|is missing)|illegal address)/i.test(reason)
@@ -166,6 +174,8 @@ function reportsOf(event: providerHttp.Json, now: Date): Report[] {
   const ids = { ...providerHttp.messageIdOf(providerHttp.textOf(id)), ...filledOnly({ reference: providerHttp.textOf(messageId) }) }
   const at = providerHttp.instantOf(providerHttp.textOf(about.timestamp), now)
   const users = found.recipients === undefined ? listOf(destination).slice(0, 1) : listOf(about[found.recipients])
+  const what = found.what(about)
+  if (what === null) return []
   return users.map((user) => {
     const { emailAddress, status, diagnosticCode } = providerHttp.asJson(user)
     const details = {
@@ -173,13 +183,16 @@ function reportsOf(event: providerHttp.Json, now: Date): Report[] {
       code: providerHttp.textOf(status) ?? providerHttp.textOf(about.bounceSubType ?? about.complaintFeedbackType),
       diagnostic: providerHttp.textOf(diagnosticCode) ?? providerHttp.textOf(about.smtpResponse ?? about.reason),
     }
-    return { what: found.what(about), at, ...ids, ...filledOnly(details) }
+    return { what, at, ...ids, ...filledOnly(details) }
   })
 }
 
-type Found = { member: string; recipients?: string; what(about: providerHttp.Json): Report['what'] }
+type Found = { member: string; recipients?: string; what(about: providerHttp.Json): Report['what'] | null }
 
-/** By type of event: the member with its details, the member with the recipients, and the report. */
+/** Feedback that is no complaint about spam, as of email that this server delivers: a user who took it out of the spam folder wants it. */
+const FEEDBACK: Record<string, Report['what'] | null> = { fraud: 'fraud', virus: 'virus', 'not-spam': null, 'auth-failure': null }
+
+/** By type of event: the member with its details, the member with the recipients, and the report, if it is one. */
 const FOUND: Record<string, Found> = {
   Delivery: { member: 'delivery', recipients: 'recipients', what: () => 'delivered' },
   Bounce: {
@@ -187,7 +200,12 @@ const FOUND: Record<string, Found> = {
     recipients: 'bouncedRecipients',
     what: ({ bounceType }) => (bounceType === 'Permanent' ? 'bounced' : 'failed'),
   },
-  Complaint: { member: 'complaint', recipients: 'complainedRecipients', what: () => 'complained' },
+  Complaint: {
+    member: 'complaint',
+    recipients: 'complainedRecipients',
+    what: ({ complaintFeedbackType: type }) =>
+      typeof type === 'string' && Object.hasOwn(FEEDBACK, type) ? (FEEDBACK[type] ?? null) : 'complained',
+  },
   DeliveryDelay: { member: 'deliveryDelay', recipients: 'delayedRecipients', what: () => 'delayed' },
   Reject: { member: 'reject', what: () => 'failed' },
 }

@@ -52,7 +52,9 @@ export const telnyx = provider({
       read: ({ status, json }): ProviderResponse | null => {
         if (status < 300) return providerHttp.accepted(providerHttp.asJson(json.data).id)
         const { code, reason, pointer } = errorOf(json)
-        if (reason === undefined || ![400, 403, 422].includes(status)) return null
+        // Codes of the account are 10xxx and 20xxx.
+        const isOfMessage = status === 400 || status === 422 || (status === 403 && code?.startsWith('40'))
+        if (reason === undefined || !isOfMessage) return null
         const isBad = code === BAD_RECIPIENT || pointer === '/to'
         return { is: 'rejected', reason, ...(code !== undefined && { code }), ...(isBad && { bounced: true }) }
       },

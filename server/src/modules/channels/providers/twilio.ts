@@ -57,7 +57,8 @@ export const twilio = provider({
         const reason = providerHttp.textOf(json.message) ?? ''
         if (status < 300) return providerHttp.accepted(json.sid)
         if (code === QUEUE_FULL) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, outside.clock.now()) }
-        if (status !== 400 || reason === '') return null
+        const isOfMessage = status === 400 || (status === 403 && code.startsWith('21'))
+        if (!isOfMessage || reason === '') return null
         return { is: 'rejected', reason, code, ...(BAD_RECIPIENT.includes(code) && { bounced: true }) }
       },
     }),
@@ -73,11 +74,12 @@ export const twilio = provider({
       return providerHttp.UNVERIFIED
     }
     const now = clock.now()
-    const text = form.get('Body')
-    if (text === null || isStatus(form)) return { is: 'read', reports: reportsOf(callback, form, now) }
-    const fields = { address: form.get('From') ?? '', reference: form.get('MessageSid') }
+    const values = providerHttp.valuesOf(callback, form)
+    const text = values.get('Body')
+    if (text === null || isStatus(values)) return { is: 'read', reports: reportsOf(callback, values, now) }
+    const fields = { address: values.get('From') ?? '', reference: values.get('MessageSid') }
     // If Twilio recognised STOP, START or HELP itself, it has replied already.
-    const isAnswered = form.has('OptOutType')
+    const isAnswered = values.has('OptOutType')
     return {
       is: 'read',
       reports: [providerHttp.received(now, text, fields)],

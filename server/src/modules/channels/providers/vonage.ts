@@ -43,9 +43,11 @@ export const vonage = provider({
       read: ({ status, json }): ProviderResponse | null => {
         if (status < 300) return providerHttp.accepted(json.message_uuid)
         const reason = [json.title, json.detail].map(providerHttp.textOf).filter(Boolean).join(': ')
-        if (reason === '' || (status !== 422 && status !== 403)) return null
         const code = codeOf(json) ?? String(status)
-        return { is: 'rejected', reason, code, ...((GONE.includes(code) || isAboutRecipient(json)) && { bounced: true }) }
+        const isBad = GONE.includes(code) || isAboutRecipient(json)
+        // 403 without such a code is about the account: it has no credit, or is barred.
+        if (reason === '' || (status !== 422 && !(status === 403 && isBad))) return null
+        return { is: 'rejected', reason, code, ...(isBad && { bounced: true }) }
       },
     })
   },

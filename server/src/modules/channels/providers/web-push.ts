@@ -73,6 +73,9 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
     read: ({ status, headers, body }): ProviderResponse | null => {
       if (status === 404 || status === 410)
         return deadToken(device.token, providerHttp.excerptOf(body) || 'The subscription no longer exists.')
+      // The subscription is of other keys.
+      if (status === 403)
+        return { is: 'rejected', reason: providerHttp.excerptOf(body) || 'The keys are not those of the subscription.', code: '403' }
       return status < 300 ? providerHttp.accepted(headers.location) : null
     },
   })

@@ -34,14 +34,18 @@ const ReceivedRow = Type.Object({
 })
 export type ReceivedRow = Static<typeof ReceivedRow>
 
-/** The messages that these users got since then, and those in flight except the given ones, transactional ones among them. */
+/**
+ * The messages that these users got since then, and those in flight except the given ones, transactional ones among them. One that was reported
+ * before its sender saved what it sent has its lease still.
+ */
 export const receivedSince = (ctx: ProjectCtx, userIds: UserId[], since: Date, except: MessageId[]) =>
   ctx.db.many(
     ReceivedRow,
     sql`select user_id, campaign_id, channel, case when state = 'claimed' then ${ctx.clock.now()}::timestamptz(3) else settled_at end as at,
-               case when state = 'claimed' then id end as in_flight, lease_token
+               case when state = 'claimed' or lease_token is not null then id end as in_flight, lease_token
         from messages
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
-          and ((counts_to_caps and settled_at > ${since} and state = any(${RECEIVED_STATES}::text[]))
+          and ((state = any(${RECEIVED_STATES}::text[]) and settled_at > ${since}
+                and (counts_to_caps or (lease_token is not null and id <> all(${except}::bigint[]))))
                or (state = 'claimed' and id <> all(${except}::bigint[])))`,
   )

@@ -17,9 +17,8 @@ export type ReportedFeedback = {
   original_rcpt_to?: string[]
 }
 
-/** A report of a provider, or one that came by email, which tells more: `fraud` and `virus` are complaints of these types. */
-export type AppliedReport = Omit<Report, 'what'> & {
-  what: Report['what'] | 'fraud' | 'virus'
+/** A report of a provider, or one that came by email, which tells more. */
+export type AppliedReport = Report & {
   bounce?: ReportedBounce
   feedback?: ReportedFeedback
   /** It suppresses no address. */

@@ -23,11 +23,12 @@ const ReportedMessage = Type.Object({
   journey_id: Nullable(IdOf<JourneyId>()),
   entrance_id: Nullable(Type.Integer()),
   step: Nullable(Type.String()),
+  uncertain_at: Nullable(Instant),
 })
 export type ReportedMessage = Static<typeof ReportedMessage>
 
 const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, copies, provider, provider_message_id, is_erased, created_at, opened_at,
-  journey_id, entrance_id, step`
+  journey_id, entrance_id, step, uncertain_at`
 
 /** Locks the messages that a provider reports on, by our id or by the id that this provider gave. */
 export const lockReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[], references: string[]) =>
@@ -53,12 +54,15 @@ export const lockMessages = (ctx: InTx, ids: MessageId[]) =>
 
 export type ReportedState = { id: MessageId; state: MessageState; reason: Reason | null; detail: string | null }
 
-/** Saves states by delivery reports. A sender that still has a claim on one finds it final. Without the list of ids, all messages might be read. */
+/**
+ * Saves states by delivery reports. The lease of one that is still being sent stays, so that its sender can add what it sent; no lease is
+ * renewed or released but that of a claimed message. Without the list of ids, all messages might be read.
+ */
 export const saveReported = (ctx: InTx, messages: ReportedState[]) =>
   ctx.db.run(
     sql`update messages m
         set state = r.state, acted_at = ${ctx.clock.now()}, reason = r.reason, detail = case when not m.is_erased then r.detail end,
-            lease_token = null, lease_until = null, settled_at = coalesce(m.settled_at, ${ctx.clock.now()})
+            settled_at = coalesce(m.settled_at, ${ctx.clock.now()})
         from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as r(id bigint, state text, reason text, detail text)
         where m.project_id = ${ctx.projectId} and m.id = any(${messages.map(({ id }) => id)}::bigint[]) and m.id = r.id`,
   )

@@ -1,4 +1,5 @@
 /** Applies delivery reports of providers, and answers text messages from users. */
+import { APPLY } from '../../../infra/queue/queue.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
@@ -100,6 +101,8 @@ async function applyToMessages(
   const matched = matchReports(ctx, reports, messages, await findLiveUsers(ctx, known))
   const last = new Map(matched.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
   if (last.size > 0) await saveReported(ctx, [...last.values()])
+  // The outcomes of messages of journeys are in the queue.
+  if (matched.some(({ became, message }) => became && message.entrance_id !== null)) ctx.wake(APPLY)
   await suppressReported(ctx, matched)
   await unsubscribe(ctx, findCampaignSubscriptions, matched)
   await emit(ctx, () => matched.flatMap((one) => webhookEventsOfReport(one, ctx.clock.now())))
@@ -122,7 +125,7 @@ function matchReports(ctx: InTx, reports: AppliedReport[], messages: ReportedMes
     const message = { ...found }
     const was = found.state
     const copy = isOfCopy(ctx, found, report) ? report.address : undefined
-    const to = copy === undefined ? afterReport(was, report.what) : null
+    const to = copy === undefined ? afterReport(was, report.what, found.uncertain_at !== null) : null
     const isSoft = report.bounce !== undefined && report.bounce.suppresses.is !== 'at once'
     const became = to && { id: found.id, ...to, ...(isSoft && { reason: 'soft_bounce' as const }), detail: report.diagnostic ?? null }
     if (to) found.state = to.state

@@ -29,6 +29,15 @@ test.each<[MessageState, Report['what'], MessageState | null]>([
   expect(afterReport(state, what)?.state ?? null).toBe(expected)
 })
 
+test.each<[MessageState, MessageState | null]>([
+  ['queued', 'bounced'],
+  ['deferred', 'bounced'],
+  ['claimed', 'bounced'],
+  ['skipped', null],
+])('a message that is %s after an attempt without a reply, and reported as bounced, becomes %s', (state, expected) => {
+  expect(afterReport(state, 'bounced', true)?.state ?? null).toBe(expected)
+})
+
 test('the final state does not depend on the order or the repetition of reports', () => {
   const whats = fc.constantFrom<Report['what']>('delivered', 'failed', 'bounced', 'complained', 'delayed', 'unsubscribed')
   const after = (reports: Report['what'][]) =>

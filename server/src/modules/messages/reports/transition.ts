@@ -20,9 +20,19 @@ const STATES: Partial<Record<AppliedReport['what'], { state: MessageState; reaso
   complained: { state: 'complained', reason: 'complaint' },
 }
 
-/** The state after a report, or null if it changes nothing. Reports do not apply to messages that were not sent. */
-export function afterReport(state: MessageState, what: AppliedReport['what']): { state: MessageState; reason: Reason | null } | null {
+/** States of a message that its provider may have, and that is to be repeated there. */
+const WAITING: readonly MessageState[] = ['queued', 'deferred']
+
+/**
+ * The state after a report, or null if it changes nothing. Reports do not apply to messages that were not sent. `isUncertain`: an attempt had no
+ * reply, so the message may have been sent while it waits.
+ */
+export function afterReport(
+  state: MessageState,
+  what: AppliedReport['what'],
+  isUncertain = false,
+): { state: MessageState; reason: Reason | null } | null {
   const to = STATES[what]
-  const [from, weight] = [WEIGHTS[state], to && WEIGHTS[to.state]]
+  const [from, weight] = [isUncertain && WAITING.includes(state) ? 0 : WEIGHTS[state], to && WEIGHTS[to.state]]
   return to && from !== undefined && weight !== undefined && weight > from ? to : null
 }

@@ -63,7 +63,7 @@ export function webhookEventsOfReport(matched: MatchedReport, now: Date): Webhoo
         ...completed(0, 1),
       ]
     case 'complained':
-      return [webhookEvents.incomingReportAbuse.of({ ...about, ...feedback, suppressed, unsubscribed }, report.at)]
+      return [webhookEvents.incomingReportAbuse.of({ ...about, ...feedback, suppressed, unsubscribed }, report.at), ...completed(1, 0)]
     default:
       return []
   }

@@ -13,7 +13,7 @@ import type { Attempted } from './record-results.ts'
 export type ReadyMessage = { message: ClaimedMessage; eligible: Eligible<SendableTemplate>; connection: ProviderConnection }
 
 /**
- * Saves a send attempt record, unless the provider allows repeated attempts. The campaigns are locked meanwhile: messages of a campaign
+ * Saves a send attempt record, unless nothing leaves the database before the result is recorded. The campaigns are locked meanwhile: messages of a campaign
  * that was stopped before are not sent, and a request that stops one afterwards finds these messages in flight.
  */
 export function beginAttempts(
@@ -32,7 +32,7 @@ export function beginAttempts(
     }
     const attempted = ready.filter((one) => !stopped.has(one))
     const [first] = attempted
-    if (!first || first.connection.repeatable || first.connection.idempotent) return { sendAttemptId: null, stopped }
+    if (!first || first.connection.repeatable) return { sendAttemptId: null, stopped }
     const sendAttemptId = await queries.insertSendAttempts(ctx, {
       lease_token: first.message.lease_token,
       message_ids: attempted.map(({ message }) => message.id),
@@ -53,6 +53,9 @@ export async function attemptSend(
   const domain = campaign.custom_domain_id === null ? undefined : await fromDomainOf(ctx, campaign.custom_domain_id)
   const { outcome, elapsedMs } = await connection.send(domain === undefined ? outgoing : { ...outgoing, fromDomain: domain })
   const retries = message.channel === 'email' ? campaign.mail_retries : null
-  const result = resultOf(outcome, message.attempts, ctx.clock.now(), { expiresAt: message.expires_at, retries })
-  return { message, user, consent, result, attempt: { outgoing, template, outcome, connection, startedAt, elapsedMs, retries } }
+  const isUncertain = outcome.is === 'deferred' && outcome.isUncertain === true
+  const uncertainAt = message.uncertain_at ?? (isUncertain ? startedAt : null)
+  const result = resultOf(outcome, message.attempts, ctx.clock.now(), { expiresAt: message.expires_at, retries, uncertainAt })
+  const attempt = { outgoing, template, outcome, connection, startedAt, elapsedMs, retries, uncertainAt }
+  return { message, user, consent, result, attempt }
 }

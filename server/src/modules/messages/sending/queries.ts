@@ -6,6 +6,7 @@ import { CHANNELS, type Channel } from '../../../lib/channels.ts'
 import type { CampaignId, MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { DAY_MS } from '../../../lib/times.ts'
+import { IDEMPOTENT_PROVIDERS } from '../../channels/index.ts'
 import { ATTEMPTED_STATES, ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
 
 /**
@@ -70,7 +71,8 @@ export const nextDueAt = (ctx: Ctx, priority: Priority): Promise<Date | null> =>
 
 /** What a sender reads of a message that it claims. */
 export const claimedColumns = sql`m.id, m.project_id, m.user_id, m.campaign_id, m.channel, m.cause, m.variant, m.event, m.attempts, m.due_at, m.expires_at,
-                  m.lease_token, m.created_at, m.journey_id, m.entrance_id, m.step, m.is_requested, m.resent_from`
+                  m.lease_token, m.created_at, m.journey_id, m.entrance_id, m.step, m.is_requested, m.resent_from,
+                  m.provider_id, m.uncertain_at`
 
 /** What a claim sets. `q` has the token of the lease. */
 export const claimedAs = ({ clock }: Pick<Ctx, 'clock'>, leaseUntil: Date) =>
@@ -162,14 +164,22 @@ const SavedResult = Type.Object({
   user_id: IdOf<UserId>(),
   is_erased: Type.Boolean(),
   priority: Type.Unsafe<Priority>({ type: 'integer' }),
+  /** A report came first. */
+  is_reported: Type.Boolean(),
 })
 
 /** Results, with the send attempt record of these messages, which is not needed any more. */
 type Results = { messages: MessageResult[]; sendAttemptId: number | null }
 
+/** What the last attempt sent. Of a message that its provider may have, it stays as long as no further attempt is made. */
+const ofAttempt = (column: Sql) => sql`case when s.provider is null and m.uncertain_at is not null then m.${column} else s.${column} end`
+
+const unlessReported = (value: Sql, kept: Sql) => sql`case when m.state = 'claimed' then ${value} else ${kept} end`
+
 /**
- * Saves results of messages that this sender still has a claim on, and returns these with their current users. The event of a message that
- * was attempted is kept, because reading the message later renders it again.
+ * Saves results of messages that this sender still has the lease of, and returns these with their current users. One that a report has settled
+ * meanwhile keeps its state, and the end of its lease, which tells it from the others. The event of a message that was attempted is kept, because
+ * reading the message later renders it again.
  */
 export const saveResults = (ctx: InTx, results: Results) => saveAllResults(ctx, ctx.projectId, results)
 
@@ -180,31 +190,37 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
   const attempts = calls.flatMap(({ projectId, input: { sendAttemptId } }) =>
     sendAttemptId === null ? [] : [{ project_id: projectId, id: sendAttemptId }],
   )
+  const now = sql`${ctx.clock.now()}::timestamptz`
   return sql`with attempted as (
           delete from send_attempts a
           using jsonb_to_recordset(${JSON.stringify(attempts)}::jsonb) as d(project_id bigint, id bigint)
           where a.project_id = d.project_id and a.id = d.id
         )
         update messages m
-        set state = s.state, acted_at = ${ctx.clock.now()}, reason = s.reason, detail = case when not m.is_erased then s.detail end,
-            due_at = coalesce(s.due_at, m.due_at), lease_token = null, lease_until = null,
-            attempts = m.attempts - s.untried::integer, variant = s.variant, recipient = case when not m.is_erased then s.recipient end,
-            copies = case when not m.is_erased then s.copies end,
+        set state = ${unlessReported(sql`s.state`, sql`m.state`)}, reason = ${unlessReported(sql`s.reason`, sql`m.reason`)},
+            detail = case when not m.is_erased then ${unlessReported(sql`s.detail`, sql`m.detail`)} end,
+            acted_at = ${unlessReported(now, sql`m.acted_at`)}, due_at = coalesce(s.due_at, m.due_at),
+            lease_token = null, lease_until = ${unlessReported(sql`null`, sql`m.lease_until`)},
+            attempts = m.attempts - s.untried::integer, variant = s.variant,
+            recipient = case when not m.is_erased then ${ofAttempt(sql`recipient`)} end,
+            copies = case when not m.is_erased then ${ofAttempt(sql`copies`)} end,
             provider = coalesce(s.provider, m.provider), provider_id = coalesce(s.provider_id, m.provider_id),
             provider_message_id = coalesce(s.provider_message_id, m.provider_message_id), consent_id = coalesce(s.consent_id, m.consent_id),
-            counts_to_caps = s.counts_to_caps,
+            counts_to_caps = ${ofAttempt(sql`counts_to_caps`)}, uncertain_at = coalesce(m.uncertain_at, s.uncertain_at),
             event = case when s.state = 'deferred' or s.state = any(${ATTEMPTED_STATES}::text[]) and not m.is_erased then m.event end,
-            settled_at = case when s.state <> 'deferred' then ${ctx.clock.now()}::timestamptz end
+            settled_at = ${unlessReported(sql`case when s.state <> 'deferred' then ${now} end`, sql`m.settled_at`)}
         from jsonb_to_recordset(${JSON.stringify(results)}::jsonb)
              as s(call int, project_id bigint, id bigint, lease_token uuid, state text, reason text, detail text, due_at timestamptz, variant smallint, recipient text,
-                  copies text[], provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, untried boolean)
-        where m.project_id = s.project_id and m.id = s.id and m.state = 'claimed' and m.lease_token = s.lease_token
-        returning s.call, m.id, m.user_id, m.is_erased, m.priority`
+                  copies text[], provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, uncertain_at timestamptz,
+                  untried boolean)
+        where m.project_id = s.project_id and m.id = s.id and m.lease_token = s.lease_token
+          and (m.state = 'claimed' or s.provider is not null)
+        returning s.call, m.id, m.user_id, m.is_erased, m.priority, m.lease_until is not null as is_reported`
 })
 
 /**
- * Releases messages whose sender died. Those in a send attempt record may have been sent, so their state is unknown; all others are queued
- * again.
+ * Releases messages whose sender died. Those in a send attempt record may have been sent, so their state is unknown, unless their provider takes
+ * each once; all others are queued again.
  */
 export const releaseLeases = (ctx: Ctx, limit: number) =>
   ctx.db.run(
@@ -215,16 +231,17 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
           limit ${limit}
           for update skip locked
         ), attempted as (
-          select attempted.id, a.project_id, a.provider, a.provider_id
+          select attempted.id, a.project_id, a.provider, a.provider_id, a.created_at, a.provider = any(${IDEMPOTENT_PROVIDERS}::text[]) as is_repeated
           from send_attempts a
           cross join lateral unnest(a.message_ids) as attempted(id)
           where a.project_id = any(array(select project_id from expired)) and a.lease_token = any(array(select lease_token from expired))
         )
         update messages m
-        set state = case when attempted.id is null then 'queued' else 'unknown' end, acted_at = ${ctx.clock.now()},
-            reason = case when attempted.id is not null then 'sender_lost' end,
+        set state = case when not attempted.is_repeated then 'unknown' else 'queued' end, acted_at = ${ctx.clock.now()},
+            reason = case when not attempted.is_repeated then 'sender_lost' end,
+            uncertain_at = coalesce(m.uncertain_at, case when attempted.is_repeated then attempted.created_at end),
             provider = coalesce(attempted.provider, m.provider), provider_id = coalesce(attempted.provider_id, m.provider_id),
-            settled_at = case when attempted.id is not null then ${ctx.clock.now()}::timestamptz end,
+            settled_at = case when not attempted.is_repeated then ${ctx.clock.now()}::timestamptz end,
             lease_token = null, lease_until = null
         from expired
         left join attempted on attempted.id = expired.id and attempted.project_id = expired.project_id
@@ -245,7 +262,8 @@ export const purgeSendAttempts = (ctx: Ctx) =>
   ctx.db.run(
     sql`delete from send_attempts a
         where a.created_at < ${new Date(ctx.clock.now().getTime() - SEND_ATTEMPTS_KEPT_MS)}
-          and not exists (select 1 from messages m where m.id = any(a.message_ids) and m.project_id = a.project_id and m.lease_token = a.lease_token)`,
+          and not exists (select 1 from messages m
+                          where m.id = any(a.message_ids) and m.project_id = a.project_id and m.lease_token = a.lease_token and m.state = 'claimed')`,
   )
 
 const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) })

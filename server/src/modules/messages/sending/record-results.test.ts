@@ -4,13 +4,18 @@ import { generateKeyPairSync } from 'node:crypto'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { blastTo, listOf, outcomes, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
+import { openFakeProvider } from '../../../../test/fake-provider.ts'
 import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { createTestClock } from '../../../../test/test-clock.ts'
-import { world } from '../../../../test/world.ts'
+import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
-import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
+import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import type { MessageId } from '../../../lib/ids.ts'
+import { findCampaignSubscriptions, findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
+import type { Report } from '../../channels/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
+import { applyReports } from '../reports/reports.ts'
 import { TRANSACTIONAL } from '../schema.ts'
 import { claim } from './claim.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
@@ -130,6 +135,102 @@ test('a message keeps the consent entry that it was sent by', async () => {
   const [entry] = (await w.get('/api/client/users/ana/consents')).body.results
   expect(entry).toMatchObject({ state: 1 })
   expect((await consentOf()).toSorted()).toEqual([entry.id, null])
+})
+
+/** A project with Postmark, a cap of one email a day, two campaigns about orders, and a receiver of webhook events. */
+async function capped(w: World) {
+  const receiver = await w.receiver()
+  const event_types = ['delivery.attempt-start', 'delivery.attempt-end', 'delivery.delivered', 'delivery.completed', 'queue.rescheduled']
+  expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types })).status).toBe(201)
+  await w.put('/api/client/sending-policy', { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+  const provider = await providerOf(w, {
+    kind: 'postmark',
+    channel: 'email',
+    settings: { server_token: 'token', default_from: 'shop@example.com' },
+  })
+  await w.users('ana')
+  const campaigns = [await answerOrders(w), await answerOrders(w)]
+  for (const { id } of campaigns)
+    await w.put(`/api/client/campaigns/${id}/templates/en`, { subject: 'Thanks', html: '<p>Thanks</p>', cc: 'boss@example.com' })
+  await order(w, 'ana')
+  await run(w, 'ingest.apply')
+  return { receiver, provider, campaigns }
+}
+
+/** Claims one due email, and sends it as one sender. */
+async function sendOne(w: World, ctx: Ctx): Promise<MessageId | undefined> {
+  const claimedAt = w.clock.now()
+  const messages = await claim(w.ctx, TRANSACTIONAL, [{ project_id: w.projectId, channel: 'email', limit: 1 }])
+  const sender = createSender({ recordOverBudget, findSendingCampaigns, inboxStreams: createInboxStreams() }, TRANSACTIONAL)
+  await sendQueue(ctx, sender, messages, claimedAt)
+  return messages[0]?.id
+}
+
+test.each([
+  ['accepts the message', { status: 200, body: { MessageID: 'p-1', ErrorCode: 0, Message: 'OK' } }, 1],
+  ['has not answered in time', 'hang', 0],
+] as const)(
+  'a report that comes before the result of the send, and then the provider %s: what was sent is kept',
+  async (_, reply, accepted) => {
+    await using w = await world()
+    await using fake = await openFakeProvider()
+    const { receiver, provider, campaigns } = await capped(w)
+    fake.answer(reply, { status: 200, body: { MessageID: 'p-2' } })
+    const messageId = (await w.db.value(Id, sql`select min(id) as id from messages where project_id = ${w.projectId}`)) as MessageId
+    const reported = (what: Report['what'], more: Partial<Report> = {}) =>
+      applyReports(w.ctx, findCampaignSubscriptions, provider, [{ what, at: w.clock.now(), messageId, ...more }], false)
+    const request: Ctx['fetch']['request'] = async (request) => {
+      const answer = await fake.fetch.request(request)
+      if (fake.requests.length === 1) {
+        await reported('delivered')
+        // Another sender has the next message of the user meanwhile.
+        await sendOne(w, { ...w.ctx, fetch: fake.fetch })
+      }
+      return answer
+    }
+    expect(await sendOne(w, { ...w.ctx, fetch: { ...fake.fetch, request } })).toBe(messageId)
+    await reported('bounced', { address: 'boss@example.com', ...(accepted && { reference: 'p-1' }) })
+    w.advance('1 minute')
+    while (await sendOne(w, { ...w.ctx, fetch: fake.fetch }));
+    expect(fake.requests).toHaveLength(1)
+    await w.drain()
+    expect((await Promise.all(campaigns.map((one) => outcomes(w, one)))).flat().sort()).toEqual([
+      'ana: deferred frequency_cap',
+      'ana: delivered',
+    ])
+    expect(
+      await w.db.one(Facts, sql`select recipient, provider, provider_id, provider_message_id from messages where id = ${messageId}`),
+    ).toEqual({
+      recipient: 'ana@example.com',
+      provider: 'postmark',
+      provider_id: provider,
+      provider_message_id: accepted ? 'p-1' : null,
+    })
+    const sent = receiver.requests.map(({ json }) => json as { type: string; data: { message_id: number } })
+    expect(
+      sent
+        .filter(({ data }) => data.message_id === messageId)
+        .map(({ type }) => type)
+        .sort(),
+    ).toEqual([
+      'delivery.attempt-end',
+      'delivery.attempt-start',
+      'delivery.completed',
+      ...Array.from({ length: 1 + accepted }, () => 'delivery.delivered'),
+    ])
+    const events = (await w.get('/api/client/users/ana/events?limit=100')).body.results.map(({ name }: { name: string }) => name)
+    expect(events.filter((name: string) => name.startsWith('email_')).sort()).toEqual(
+      accepted ? ['email_delivered', 'email_sent'] : ['email_delivered'],
+    )
+  },
+)
+
+const Id = Type.Integer()
+const Facts = Type.Object({
+  recipient: Type.Unsafe<string | null>({}),
+  provider: Type.Unsafe<string | null>({}),
+  provider_id: Type.Unsafe<number | null>({}),
+  provider_message_id: Type.Unsafe<string | null>({}),
 })
 
 const Personal = Type.Object({ is_erased: Type.Boolean(), recipient: Type.Null(), detail: Type.Null(), event: Type.Null() })

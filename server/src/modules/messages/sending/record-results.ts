@@ -10,11 +10,11 @@ import { deflateContent, enqueueMail, type StoredContent } from '../../mta/index
 import { type Consent, suppress } from '../../subscriptions/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
-import { emit, wantedTypes } from '../../webhook-events/index.ts'
+import { emit, wantedTypes, webhookEvents } from '../../webhook-events/index.ts'
 import { addressHash } from '../addresses.ts'
-import type { SendResult } from '../eligibility.ts'
+import { result, type SendResult } from '../eligibility.ts'
 import { insertSandboxMessages } from '../sandbox/queries.ts'
-import { type ClaimedMessage, type MessageResult, type Priority, RECEIVED_STATES, SEND_JOBS, TRANSACTIONAL } from '../schema.ts'
+import { type ClaimedMessage, type MessageResult, type Priority, SEND_JOBS, TRANSACTIONAL } from '../schema.ts'
 import { messageEvent } from '../system-events.ts'
 import { webhookEventsOf } from '../webhook-events.ts'
 import { saveResults } from './queries.ts'
@@ -30,6 +30,8 @@ export type Attempt = {
   elapsedMs: number
   /** When the campaign has its email tried again; null for the times of all campaigns. */
   retries: MailRetries | null
+  /** When a provider that is idempotent first got it without a reply. */
+  uncertainAt: Date | null
 }
 
 /** A message with its send result and its attempt, if there was one, before they are saved. */
@@ -41,6 +43,15 @@ export type Attempted = {
   attempt: Attempt | null
 }
 
+/** The result of a message that was not given to its provider. */
+export const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | 'consent'>, result: SendResult): Attempted => ({
+  message,
+  user: known.user,
+  consent: known.consent,
+  result,
+  attempt: null,
+})
+
 /** Saves send results with their webhook events and user changes, for the messages whose lease this sender still holds. */
 export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAttemptId: number | null = null): Promise<void> {
   const contents = await contentsOfMail(sent)
@@ -50,7 +61,10 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
       wantedTypes(ctx),
     ])
     const saved = new Map(rows.map((row) => [row.id, row]))
-    const done = sent.filter(({ message }) => saved.has(message.id))
+    const done = sent.flatMap((one): Attempted[] => {
+      const row = saved.get(one.message.id)
+      return row ? [row.is_reported ? afterItsReport(one) : one] : []
+    })
     // Nothing more is stored for users who were erased since. Messages of merged users belong to the remaining user.
     const kept = done.flatMap((one): Attempted[] => {
       const row = saved.get(one.message.id)
@@ -66,11 +80,12 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
     // The outcomes of messages of journeys are in the queue.
     if (done.some(({ message }) => message.entrance_id !== null)) ctx.wake(APPLY)
     const now = ctx.clock.now()
+    const isDone = (id: MessageId, type: string) => type === webhookEvents.deliveryCompleted.type && saved.get(id)?.is_reported
     await emit(
       ctx,
       (wanted) =>
         done.flatMap(({ message, user, result, attempt }) =>
-          webhookEventsOf(message, user, result, attempt, now, ({ type }) => wanted.has(type)),
+          webhookEventsOf(message, user, result, attempt, now, ({ type }) => wanted.has(type) && !isDone(message.id, type)),
         ),
       wanted,
     )
@@ -80,6 +95,9 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
     )
   })
 }
+
+/** A report says what happened to the message. Its sender adds that the provider accepted it, and nothing if it heard something else. */
+const afterItsReport = (one: Attempted): Attempted => (one.attempt?.outcome.is === 'accepted' ? one : { ...one, result: result('unknown') })
 
 /** Stores the messages of the sandbox, and those for the inbox. */
 async function storeContents(ctx: InTx, sent: Attempted[]): Promise<void> {
@@ -170,7 +188,9 @@ function toRow(ctx: InTx, { message: { id, campaign_id, lease_token, variant }, 
     provider_id: attempt?.connection.providerId ?? null,
     provider_message_id: accepted?.reference ?? null,
     consent_id: attempt ? (consent?.consent_id ?? null) : null,
-    counts_to_caps: attempt !== null && consent !== undefined && !consent.is_transactional && RECEIVED_STATES.includes(state),
+    // In the states of messages that a user may have got; a report may lead there.
+    counts_to_caps: attempt !== null && consent !== undefined && !consent.is_transactional,
+    ...(attempt?.uncertainAt && { uncertain_at: attempt.uncertainAt }),
     untried,
   }
 }

@@ -17,7 +17,7 @@ import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import type { Outgoing, Rendered } from '../../channels/index.ts'
 import type { InboxStreams } from '../../inbox/index.ts'
 import { findProject } from '../../projects/index.ts'
-import { checkEligibility, deferredUntil, recheckedFrom, result, type SendResult } from '../eligibility.ts'
+import { checkEligibility, deferredUntil, isRepeatable, notRepeated, recheckedFrom, result, resultWithoutAttempt } from '../eligibility.ts'
 import { messageKey } from '../message-key.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import { type Attachments, attachmentsOfSlice, createAttachments, sendWithAttachments } from './attachments.ts'
@@ -33,7 +33,7 @@ import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
 import { finishRateBatch, latestOf, openQueues } from './rate-queues.ts'
 import { applyRates, campaignRate, countAsSent, type Granted, providerRate } from './rates.ts'
-import { type Attempted, recordResults } from './record-results.ts'
+import { type Attempted, notAttempted, recordResults } from './record-results.ts'
 import type { SendingProject } from './render.ts'
 import { type RenderedSlice, renderSlice } from './render-slice.ts'
 import { createSliceSizes, type SliceSizes, slicesOf } from './slices.ts'
@@ -158,14 +158,6 @@ function* slicesByProvider({ sliceSizes }: Sender, ready: ReadyMessage[]): Gener
   for (const group of groups.values()) yield* slicesOf(group, sliceSizes, ({ eligible }) => eligible.template.id)
 }
 
-const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | 'consent'>, result: SendResult): Attempted => ({
-  message,
-  user: known.user,
-  consent: known.consent,
-  result,
-  attempt: null,
-})
-
 /** Divides messages into those that may be sent now, and those that have a result without an attempt. */
 async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, connectionOf }: SendContexts) {
   const ready: ReadyMessage[] = []
@@ -176,10 +168,14 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, 
     const context = contextOf(message)
     const decision = checkEligibility(context)
     if ('state' in decision) {
-      done.push(notAttempted(message, context, decision))
+      done.push(notAttempted(message, context, resultWithoutAttempt(message, decision)))
       continue
     }
     const connection = connectionOf(decision.campaign)
+    if (!isRepeatable(message, connection, ctx.clock.now())) {
+      done.push(notAttempted(message, context, notRepeated))
+      continue
+    }
     ready.push({ message: { ...message, variant: decision.variant }, eligible: decision, connection })
   }
   const second = await findSecondCopies(

@@ -98,6 +98,10 @@ export const fcm = recording({
       replies: [token, { status: 403, body: failure(403, 'PERMISSION_DENIED', 'SenderId mismatch', 'SENDER_ID_MISMATCH') }],
       outcome: { is: 'rejected', code: 'SENDER_ID_MISMATCH' },
     },
+    not_permitted: {
+      replies: [token, { status: 403, body: failure(403, 'PERMISSION_DENIED', 'Permission denied') }],
+      outcome: { is: 'deferred', code: 'PERMISSION_DENIED' },
+    },
     throttled: {
       replies: [
         token,

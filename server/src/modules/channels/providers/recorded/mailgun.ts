@@ -107,6 +107,10 @@ export const mailgun = recording({
       outcome: { is: 'rejected', reason: "'from' parameter is not a valid address. please check documentation" },
     },
     wrong_key: { replies: [{ status: 401, body: 'Forbidden' }], outcome: { is: 'deferred', code: '401', reason: 'Forbidden' } },
+    not_activated: {
+      replies: [{ status: 403, body: { message: 'Domain mg.example.com is not allowed to send: Please activate your Mailgun account.' } }],
+      outcome: { is: 'deferred', code: '403' },
+    },
     throttled: {
       replies: [{ status: 429, headers: { 'retry-after': '30' }, body: { message: 'Too many requests' } }],
       outcome: { is: 'deferred', code: '429', retryAt: new Date('2026-11-23T09:00:30Z') },

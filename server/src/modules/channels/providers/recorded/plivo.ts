@@ -40,7 +40,6 @@ const REFUSALS = [
   ['dst parameter not valid', true],
   ['src is not a valid phone number', false],
   ['dst is blocked', false],
-  ['insufficient credit', false],
 ] as const
 
 const inbound = { From: '61400000000', To: '61411111111', Type: 'sms', Text: 'Stop', MessageUUID: 'in-1' }
@@ -55,6 +54,14 @@ function signed(form: Record<string, string>, query: string, { token = TOKEN, he
     ...(query !== '' && { query }),
     body: String(new URLSearchParams(form)),
   }
+}
+
+/** A query signed as by Plivo: URL, names and values in order, nonce. */
+function signedQuery(query: Record<string, string>): RecordedCall {
+  const values = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1))
+  const text = `${CALLBACK_URL}?${values.map(([name, value]) => `${name}=${value}`).join('&')}.${NONCE}`
+  const signature = createHmac('sha256', TOKEN).update(text).digest('base64')
+  return { headers: { 'x-plivo-signature-v3': signature, 'x-plivo-signature-v3-nonce': NONCE }, query: String(new URLSearchParams(query)) }
 }
 
 export const plivo = recording({
@@ -80,6 +87,11 @@ export const plivo = recording({
       replies: [{ status: 400, body: { api_id: 'a1', error: 'dst is not a valid phone number' } }],
       outcome: { is: 'rejected', bounced: true, reason: 'dst is not a valid phone number' },
     },
+    no_credit: {
+      replies: [{ status: 400, body: { api_id: 'a1', error: 'insufficient credit' } }],
+      outcome: { is: 'deferred', code: '400', reason: 'insufficient credit' },
+    },
+    suspended: { replies: [{ status: 403, body: { error: 'account is suspended' } }], outcome: { is: 'deferred', code: '403' } },
     omitted_number: {
       replies: [{ status: 202, body: { api_id: 'a1', message: 'no valid numbers', message_uuid: [], invalid_number: ['61400000000'] } }],
       outcome: { is: 'rejected', bounced: true },
@@ -143,9 +155,24 @@ export const plivo = recording({
         reports: [{ what: 'received', address: '+61400000000', text: 'Stop', reference: 'in-1' }],
         reply: { status: 200, body: '<Response></Response>' },
       },
+      {
+        name: 'a message from a user by GET',
+        call: () => signedQuery(inbound),
+        reports: [{ what: 'received', address: '+61400000000', text: 'Stop', reference: 'in-1' }],
+        reply: { status: 200, body: '<Response></Response>' },
+      },
+      {
+        name: 'a report by GET',
+        call: () => signedQuery({ message: '42', ...status('delivered') }),
+        reports: [{ what: 'delivered', messageId: 42 as never, reference: UUID }],
+      },
     ],
     forged: [
       { name: 'another token', call: () => signed(status('delivered'), 'message=42', { token: 'another' }) },
+      {
+        name: 'another text by GET',
+        call: () => ({ ...signedQuery(inbound), query: String(new URLSearchParams({ ...inbound, Text: 'Start' })) }),
+      },
       { name: 'another message', call: () => ({ ...signed(status('delivered'), 'message=42'), query: 'message=43' }) },
       {
         name: 'another status',

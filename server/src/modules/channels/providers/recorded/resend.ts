@@ -69,6 +69,12 @@ export const resend = recording({
         },
       ],
     },
+    headers: {
+      replies: [{ status: 200, body: { id: 'r-1' } }],
+      outcome: { is: 'accepted' },
+      message: { headers: { 'X-Kunde': 'Müller', 'X-Order': '7731' } },
+      requests: [{ json: { headers: { 'X-Kunde': '=?UTF-8?Q?M=C3=BCller?=', 'X-Order': '7731' } } }],
+    },
     bad_recipient: {
       replies: [refusal(422, 'validation_error', 'Invalid `to` field. The email address needs to follow the `email@example.com` format.')],
       outcome: { is: 'rejected', bounced: true, code: 'validation_error' },
@@ -80,6 +86,7 @@ export const resend = recording({
     ...Object.fromEntries(
       LATER.map((code) => [code, { replies: [refusal(403, code, 'Not now.')], outcome: { is: 'deferred' as const, code } }]),
     ),
+    suspended: { replies: [refusal(403, 'account_suspended', 'Not now.')], outcome: { is: 'deferred', code: '403' } },
     bad_copy: {
       replies: [refusal(422, 'validation_error', 'Invalid `cc` field.')],
       outcome: { is: 'rejected', code: 'validation_error', reason: 'Invalid `cc` field.' },

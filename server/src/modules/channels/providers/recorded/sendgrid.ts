@@ -129,6 +129,7 @@ export const sendgrid = recording({
       replies: [refusal(403, 'The from address does not match a verified Sender Identity.', 'from')],
       outcome: { is: 'rejected', code: '403', reason: 'The from address does not match a verified Sender Identity.' },
     },
+    suspended: { replies: [refusal(403, 'access forbidden', null)], outcome: { is: 'deferred', code: '403', reason: 'access forbidden' } },
     wrong_key: {
       replies: [refusal(401, 'The provided authorization grant is invalid, expired, or revoked', null)],
       outcome: { is: 'deferred', code: '401' },

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../../../lib/times.ts'
 import { altered, signed, stranger, TOPIC, withCertificate } from '../../recorded-sns.ts'
-import { recording } from '../../recording.ts'
+import { type RecordedReply, recording } from '../../recording.ts'
 
 const ID = '0100018c1f2e3d4c-5b6a7980-1234-5678-9abc-def012345678-000000'
 const API = 'https://email.eu-central-1.amazonaws.com/v2/email'
@@ -19,6 +19,9 @@ const event = (eventType: string, members: object) =>
   })
 
 const timestamp = '2026-11-23T08:59:00.000Z'
+
+/** The ids of a long thread, each of 50 characters: with spaces, 17 of them have 866, and 18 have more than a header may have. */
+const THREAD = Array.from({ length: 19 }, (_, at) => `<${String(at).padStart(36, '0')}@example.com>`)
 
 const bounce = (bounceType: string, bounceSubType = 'General') =>
   event('Bounce', {
@@ -71,15 +74,31 @@ const BAD_ADDRESSES = [
   'Illegal address',
 ]
 
-const complaint = event('Complaint', {
-  complaint: { complainedRecipients: [{ emailAddress: 'kim@example.org' }], timestamp, complaintFeedbackType: 'abuse' },
-})
+const complaintOf = (complaintFeedbackType: string | null) =>
+  event('Complaint', {
+    complaint: { complainedRecipients: [{ emailAddress: 'kim@example.org' }], timestamp, complaintFeedbackType },
+  })
+
+const complaint = complaintOf('abuse')
+
+/** Types of feedback, and the report of each. */
+const FEEDBACK = [
+  [null, 'complained'],
+  ['other', 'complained'],
+  ['fraud', 'fraud'],
+  ['virus', 'virus'],
+  ['not-spam', null],
+  ['auth-failure', null],
+] as const
 
 const delivery = event('Delivery', { delivery: { timestamp, recipients: ['kim@example.org'], smtpResponse: '250 ok' } })
 
 const delay = event('DeliveryDelay', {
   deliveryDelay: { delayedRecipients: [{ emailAddress: 'kim@example.org', status: '4.4.1' }], timestamp },
 })
+
+/** SNS repeats a report after 503 and drops it after 400. */
+const UNAVAILABLE: RecordedReply[] = ['refused', 'cut', 'hang', { status: 500 }, { status: 503 }, { status: 429 }]
 
 const subscription = {
   Type: 'SubscriptionConfirmation',
@@ -152,6 +171,26 @@ export const ses = recording({
         },
       ],
     },
+    headers: {
+      replies: [{ status: 200, body: { MessageId: ID } }],
+      outcome: { is: 'accepted' },
+      message: { headers: { 'X-Kunde': 'Müller', 'X-Order': '7731', References: THREAD.join(' ') } },
+      requests: [
+        {
+          json: {
+            Content: {
+              Simple: {
+                Headers: [
+                  { Name: 'X-Kunde', Value: '=?UTF-8?Q?M=C3=BCller?=' },
+                  { Name: 'X-Order', Value: '7731' },
+                  { Name: 'References', Value: [THREAD[0], ...THREAD.slice(-16)].join(' ') },
+                ],
+              },
+            },
+          },
+        },
+      ],
+    },
     bad_recipient: {
       replies: [refusal(400, 'BadRequestException', "Missing final '@domain'")],
       outcome: { is: 'rejected', bounced: true, code: 'BadRequestException', reason: "Missing final '@domain'" },
@@ -159,6 +198,10 @@ export const ses = recording({
     unverified_sender: {
       replies: [refusal(400, 'MessageRejected', 'Email address is not verified.')],
       outcome: { is: 'rejected', code: 'MessageRejected' },
+    },
+    not_signed_up: {
+      replies: [refusal(403, 'OptInRequired', 'The account needs a subscription.')],
+      outcome: { is: 'deferred', code: 'OptInRequired' },
     },
     bad_request: {
       replies: [refusal(400, 'BadRequestException', 'Header name not allowed.')],
@@ -246,6 +289,12 @@ export const ses = recording({
         call: (now) => signed(now, { Message: complaint }),
         reports: [{ what: 'complained', address: 'kim@example.org', code: 'abuse' }],
       },
+      ...FEEDBACK.map(([type, what]) => ({
+        name: `feedback of type ${type} is ${what}`,
+        replies: withCertificate,
+        call: (now: Date) => signed(now, { Message: complaintOf(type) }),
+        reports: what === null ? [] : [{ what, address: 'kim@example.org' }],
+      })),
       {
         name: 'delayed',
         replies: withCertificate,
@@ -277,6 +326,13 @@ export const ses = recording({
         reports: [],
         reply: { status: 503 },
       },
+      ...UNAVAILABLE.map((reply) => ({
+        name: `no certificate now: ${typeof reply === 'string' ? reply : reply.status}`,
+        replies: [reply],
+        call: (now: Date) => signed(now, { Message: bounce('Permanent') }),
+        reports: [],
+        reply: { status: 503 },
+      })),
       {
         name: 'a subscription to be confirmed elsewhere',
         replies: withCertificate,

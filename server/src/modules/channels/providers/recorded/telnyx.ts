@@ -113,6 +113,16 @@ export const telnyx = recording({
       replies: [{ status: 400, body: failure('40300', 'Blocked due to STOP message', 'Messages cannot be sent to this number.') }],
       outcome: { is: 'rejected', code: '40300' },
     },
+    suspended: {
+      replies: [
+        { status: 403, body: failure('10010', 'Authorization failed', 'You do not have permission to perform the requested action.') },
+      ],
+      outcome: { is: 'deferred', code: '403' },
+    },
+    stopped_number: {
+      replies: [{ status: 403, body: failure('40300', 'Blocked due to STOP message', 'Messages cannot be sent to this number.') }],
+      outcome: { is: 'rejected', code: '40300' },
+    },
     throttled: {
       replies: [{ status: 429, headers: { 'retry-after': '3' }, body: failure('10011', 'Too many requests', 'Rate limit exceeded.') }],
       outcome: { is: 'deferred', retryAt: new Date('2026-11-23T09:00:03Z') },

@@ -104,6 +104,14 @@ export const twilio = recording({
       replies: [refused(21211, "Invalid 'To' Phone Number: +6140000XXXX")],
       outcome: { is: 'rejected', bounced: true, code: '21211', reason: "Invalid 'To' Phone Number: +6140000XXXX" },
     },
+    suspended: {
+      replies: [{ ...refused(20403, 'The account has been suspended.'), status: 403 }],
+      outcome: { is: 'deferred', code: '403', reason: 'The account has been suspended.' },
+    },
+    forbidden_region: {
+      replies: [{ ...refused(21408, 'Permission to send an SMS has not been enabled for the region.'), status: 403 }],
+      outcome: { is: 'rejected', code: '21408' },
+    },
     throttled: {
       replies: [{ status: 429, headers: { 'retry-after': '7' }, body: { code: 20429, message: 'Too Many Requests', status: 429 } }],
       outcome: { is: 'deferred', retryAt: new Date('2026-11-23T09:00:07Z') },
@@ -178,6 +186,17 @@ export const twilio = recording({
         })),
       ),
       {
+        name: 'a message from a user by GET',
+        call: () => signed({}, String(new URLSearchParams(inbound))),
+        reports: [{ what: 'received', address: '+61400000000', text: 'Stop', reference: 'SM0f' }],
+        reply: { status: 200, body: '<?xml version="1.0" encoding="UTF-8"?><Response></Response>' },
+      },
+      {
+        name: 'a report by GET',
+        call: () => signed({}, String(new URLSearchParams({ message: '42', ...status('delivered') }))),
+        reports: [{ what: 'delivered', messageId: 42 as never, reference: sent.sid }],
+      },
+      {
         name: 'a picture without words from a user',
         call: () => signed({ ...inbound, Body: '', NumMedia: '1' }, ''),
         reports: [{ what: 'received', text: '' }],
@@ -192,6 +211,13 @@ export const twilio = recording({
       { name: 'another token', call: () => signed(status('delivered'), 'message=42', 'another') },
       { name: 'no signature', call: () => ({ ...signed(status('delivered'), 'message=42'), headers: {} }) },
       { name: 'another message', call: () => ({ ...signed(status('delivered'), 'message=42'), query: 'message=43' }) },
+      {
+        name: 'another text by GET',
+        call: () => ({
+          ...signed({}, String(new URLSearchParams(inbound))),
+          query: String(new URLSearchParams({ ...inbound, Body: 'Start' })),
+        }),
+      },
       {
         name: 'another status',
         call: () => ({ ...signed(status('failed'), 'message=42'), body: String(new URLSearchParams(status('delivered'))) }),

@@ -105,6 +105,19 @@ export const vonage = recording({
       replies: [{ status: 422, body: problem(1120, 'Invalid sender', 'The sender id was not accepted.') }],
       outcome: { is: 'rejected', code: '1120' },
     },
+    no_credit: {
+      replies: [
+        {
+          status: 403,
+          body: { ...problem(0, 'You do not have enough credit', 'Top up.'), type: 'https://example.com/Error#out-of-credit' },
+        },
+      ],
+      outcome: { is: 'deferred', code: '403' },
+    },
+    forbidden_number: {
+      replies: [{ status: 403, body: problem(1170, 'Invalid number', 'No.') }],
+      outcome: { is: 'rejected', bounced: true, code: '1170' },
+    },
     throttled: {
       replies: [
         { status: 429, headers: { 'retry-after': '2' }, body: problem(1000, 'Rate Limit Hit', 'Please wait, then retry your request') },
