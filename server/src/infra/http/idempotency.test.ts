@@ -72,6 +72,28 @@ describe('Idempotency-Key', () => {
     expect([reply.status, reply.headers['idempotent-replayed']]).toEqual([200, undefined])
   })
 
+  test('two users of a publishable key can use the same key independently', async () => {
+    await using w = await world()
+    await w.users('kim', 'lee')
+    const path = '/api/client/users/me/subscriptions'
+    const own = async (name: string) => ({
+      key: w.keys.public,
+      headers: { ...key('k').headers, 'x-service-user-token': await w.token(name) },
+    })
+    const [kim, lee] = [await own('kim'), await own('lee')]
+    const { subscription_id } = (await w.get(path, kim)).body.results[0]
+    const optOut = (user: RequestOptions) => w.patch(path, [{ subscription_id, state: 0 }], user)
+    const replies = [await optOut(kim), await optOut(lee), await optOut(kim)]
+    expect(replies.map(({ status, headers }) => [status, headers['idempotency-key'], headers['idempotent-replayed']])).toEqual([
+      [200, 'k', undefined],
+      [200, 'k', undefined],
+      [200, 'k', 'true'],
+    ])
+    const states = async (user: RequestOptions) =>
+      (await w.get(path, user)).body.results.flatMap((row: any) => (row.subscription_id === subscription_id ? [row.state] : []))
+    expect([await states(kim), await states(lee)]).toEqual([[0], [0]])
+  })
+
   test('ten simultaneous requests have one effect and one reply', async () => {
     await using w = await world()
     const replies = await Promise.all(Array.from({ length: 10 }, () => w.post('/api/client/keys', { name: 'once' }, key('parallel'))))

@@ -8,7 +8,7 @@ import { ApiError, fault } from '../../lib/errors.ts'
 import type { KeyId } from '../../lib/ids.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import { Conflict, isSqlState, LOCK_NOT_AVAILABLE } from '../postgres/db.ts'
-import { type Ctx, type InTx, inTx } from '../runtime/ctx.ts'
+import { type Caller, type Ctx, type InTx, inTx } from '../runtime/ctx.ts'
 import { AlreadyRecorded, type RecordedRequest, type ReplyRecord } from '../runtime/reply-record.ts'
 import { claimKey, dropRecord, findRecord, keepRecord, type NewRecord, type RecordKey, type StoredRecord } from './idempotency-records.ts'
 import type { Route } from './route.ts'
@@ -17,6 +17,7 @@ import type { Route } from './route.ts'
 export type StoredReply = { status: number; body: string | null; location: string | null; originalRequest?: string }
 
 export type IdempotentRequest = {
+  /** What `keyOfCaller` returns. */
   key: string
   keyId: KeyId
   route: Route
@@ -45,6 +46,12 @@ export function readIdempotencyKey(rawHeaders: string[]): string | undefined {
   }
   return value
 }
+
+/**
+ * The key under which the record of a request is stored. All users of a publishable key share that key, so the key of a user contains the
+ * user. It begins with a space, which no key does that a caller sends.
+ */
+export const keyOfCaller = (caller: Caller, key: string): string => (caller.kind === 'user' ? ` user:${caller.userId}:${key}` : key)
 
 /** The handler refused the request. Its reply is stored and replayed like a success (D-IDEM-5). */
 export class HandlerRefusal extends Error {

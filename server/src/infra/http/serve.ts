@@ -15,7 +15,7 @@ import type { CompiledRoute } from './compile.ts'
 import { allowOrigin } from './cors.ts'
 import { type Exchange, type Serving, single, VARY } from './exchange.ts'
 import { bodyOf, handle, prepare } from './handle.ts'
-import { isIdempotent, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
+import { isIdempotent, keyOfCaller, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
 import { asksForAll, inputOf, queryOf } from './input.ts'
 import type { BucketName, RateLimits } from './rate-limits.ts'
 import type { Access, Authenticator, Credential, Download, Live, LiveCall, Route } from './route.ts'
@@ -57,7 +57,7 @@ export async function serve(serving: Serving, route: CompiledRoute, exchange: Ex
   const stored = await runOnce(
     inner,
     {
-      key,
+      key: keyOfCaller(caller, key),
       keyId: credential.keyId,
       route: route.def as Route,
       path: pathOf(request),
