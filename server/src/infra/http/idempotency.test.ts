@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { routes } from '../../../test/all-routes.ts'
 import { sendOver } from '../../../test/mailing.ts'
+import { select } from '../../../test/select.ts'
 import { openSilentHost } from '../../../test/silent-host.ts'
 import { type Reply, type RequestOptions, type World, world } from '../../../test/world.ts'
 import type { KeyId } from '../../lib/ids.ts'
@@ -52,6 +54,35 @@ describe('Idempotency-Key', () => {
     const Row = Type.Object({ body: Type.String() })
     const stored = await w.db.first(Row, sql`select body from idempotency_records where idempotency_key = 'sealed'`)
     expect(stored?.body).not.toContain(body.value)
+  })
+
+  const HASH = createHash('sha256').update('POST\n/api/client/keys\n[]\n{"name":"one"}').digest('hex')
+
+  test('a record has no hash from which the body could be found by trying', async () => {
+    await using w = await world()
+    await w.post('/api/client/keys', { name: 'one' }, key('keyed'))
+    const [stored] = await select(w, `select fingerprint from idempotency_records where idempotency_key = 'keyed'`)
+    expect(stored?.fingerprint).not.toBe(HASH)
+  })
+
+  test('a request is repeated after SECRETS_KEY got a new first key, and one of an earlier release too; another is not', async () => {
+    const former = `a:${Buffer.alloc(32, 1).toString('base64')}`
+    await using w = await world({ env: { SECRETS_KEY: former } })
+    await using rotated = await world({ env: { SECRETS_KEY: `b:${Buffer.alloc(32, 2).toString('base64')},${former}` } })
+    const send = async (of: World, name: string) => {
+      const { status, headers } = await of.post('/api/client/keys', { name }, { ...key('rotation'), key: w.keys.secret })
+      return [status, headers['idempotent-replayed']]
+    }
+    expect(await send(w, 'one')).toEqual([201, undefined])
+    expect([await send(rotated, 'one'), await send(rotated, 'two')]).toEqual([
+      [201, 'true'],
+      [409, undefined],
+    ])
+    await select(w, `update idempotency_records set fingerprint = $1 where idempotency_key = 'rotation'`, [HASH])
+    expect([await send(rotated, 'one'), await send(rotated, 'two')]).toEqual([
+      [201, 'true'],
+      [409, undefined],
+    ])
   })
 
   test.each<[string, string, unknown]>([
