@@ -34,10 +34,11 @@ import { type BatchResult, checkBatch, presentBatch, upsertUsers } from './modul
 import { onUsersSaved } from './user-changes.ts'
 
 /** Creates a project of the caller's organisation. Throws 429 when the organisation has too many projects. */
-export async function createProject(ctx: OrganisationCtx, input: ProjectInput): Promise<Project> {
-  await requireProjectRoom(ctx)
-  return presentProject(await createProjectIn(ctx, ctx.organisationId, input), false)
-}
+export const createProject = (ctx: OrganisationCtx, input: ProjectInput): Promise<Project> =>
+  inTx(ctx, async (ctx) => {
+    await requireProjectRoom(ctx)
+    return presentProject(await createProjectIn(ctx, ctx.organisationId, input), false)
+  })
 
 /** Creates a project with its default subscription types (D-PROJ-1). */
 export const createProjectIn = (ctx: Ctx, organisationId: OrganisationId, input: ProjectInput): Promise<ProjectRow> =>

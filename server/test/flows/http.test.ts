@@ -794,6 +794,27 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect(await statuses(1, await me('lee'))).toEqual([200])
   })
 
+  test.each([
+    [{ RATE_READ: '100', RATE_PUBLISHABLE: '50', RATE_USER: '1' }, '"user";q=10;w=10, "address";q=500;w=10, "read";q=1000;w=10', '10'],
+    [{ RATE_READ: '1', RATE_PUBLISHABLE: '50', RATE_USER: '20' }, '"read";q=10;w=10, "user";q=200;w=10, "address";q=500;w=10', '10'],
+    [{ RATE_READ: '100', RATE_PUBLISHABLE: '2', RATE_USER: '0' }, '"address";q=20;w=10, "read";q=1000;w=10', '20'],
+  ])('with %j a user token has the fields of all its limits, the tightest first', async (env, policy, limit) => {
+    await using w = await world({ env })
+    await w.users('kim')
+    const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('kim') } }
+    const { headers } = await w.get('/api/client/users/me', options)
+    expect([headers['ratelimit-policy'], headers['x-ratelimit-limit']]).toEqual([policy, limit])
+  })
+
+  test('a refusal has the fields of the limits before it too', async () => {
+    await using w = await world({ env: { RATE_READ: '100', RATE_PUBLISHABLE: '0.1', RATE_USER: '20' } })
+    await w.users('kim')
+    const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('kim') } }
+    expect(await statuses(1, () => w.get('/api/client/users/me', options))).toEqual([200])
+    const { status, headers } = await w.get('/api/client/users/me', options)
+    expect([status, headers.ratelimit]).toEqual([429, '"address";r=0;t=10, "read";r=998;t=1'])
+  })
+
   test('after too many failed authentications, an address gets 429 for further failures only', async () => {
     await using w = await world({ env: { RATE_AUTH_FAIL_PER_MIN: '3' } })
     expect(await statuses(5, () => w.get(USERS, { key: null }))).toEqual([401, 401, 401, 429, 429])

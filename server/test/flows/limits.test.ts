@@ -1,8 +1,9 @@
-/** Limits that settings choose for a whole server: overload, the log of requests, and the projects of an organisation. */
+/** Limits that settings choose for a whole server: overload, the log of requests, and the projects of an organisation. And limits on counts. */
 import { describe, expect, test } from 'vitest'
+import { type Sql, sql } from '../../src/infra/postgres/db.ts'
 import { allPages } from '../../src/routes.ts'
 import { routes } from '../all-routes.ts'
-import { type World, world } from '../world.ts'
+import { type Reply, type World, world } from '../world.ts'
 
 const USERS = '/api/client/users'
 
@@ -96,5 +97,77 @@ describe('the projects of an organisation', () => {
   test('are not limited with PROJECTS_MAX=0', async () => {
     await using w = await world({ env: { PROJECTS_MAX: '0' } })
     expect((await create(w)).status).toBe(201)
+  })
+})
+
+describe('of six requests at the same time, one takes the last place', () => {
+  const now = sql`now(), now()`
+  const upTo = (count: number) => sql`generate_series(1, ${count}::int) as n`
+  const cases: [string, (w: World) => Sql, string, (n: number) => object][] = [
+    [
+      'for a key',
+      (w) =>
+        sql`insert into api_keys (organization_id, project_id, scope, role, name, hash, prefix, last4, created_at, updated_at)
+            select ${w.organisationId}, ${w.projectId}, 'secret', 'support', 'n', ${String(w.projectId)} || ' ' || n, 'sk_', '0000', ${now}
+            from ${upTo(193)}`,
+      'keys',
+      (n) => ({ name: `Key ${n}` }),
+    ],
+    [
+      'for a webhook endpoint',
+      (w) =>
+        sql`insert into webhook_endpoints (project_id, name, url, status, event_types, api_version, created_at, updated_at)
+            select ${w.projectId}, 'n', 'https://hooks.example.com/', 'active', array['delivery.null-mx'], '2026-11-20', ${now} from ${upTo(499)}`,
+      'webhooks',
+      (n) => ({ name: `Endpoint ${n}`, url: 'https://hooks.example.com/', event_types: ['delivery.null-mx'] }),
+    ],
+    [
+      'for a subscription type',
+      (w) =>
+        sql`insert into subscriptions (project_id, name, channel, is_public, created_at, updated_at)
+            select ${w.projectId}, 'n' || n, 'email', true, ${now} from ${upTo(194)}`,
+      'subscriptions',
+      (n) => ({ name: `Type ${n}`, channel: 'email' }),
+    ],
+    [
+      'for a provider',
+      (w) =>
+        sql`insert into providers (project_id, name, kind, channel, settings, is_default, created_at, updated_at)
+            select ${w.projectId}, 'n', 'discard', 'email', '{}', false, ${now} from ${upTo(99)}`,
+      'providers',
+      (n) => ({ name: `Provider ${n}`, kind: 'discard', channel: 'email', settings: {} }),
+    ],
+    [
+      'for a domain',
+      (w) =>
+        sql`insert into domains (project_id, host, verification_token, created_at, updated_at)
+            select ${w.projectId}, 'n' || n || '.example.com', 'token', ${now} from ${upTo(99)}`,
+      'domains',
+      (n) => ({ host: `last${n}.example.com` }),
+    ],
+  ]
+  const sixAtOnce = async (create: (n: number) => Promise<Reply>) =>
+    (await Promise.all([1, 2, 3, 4, 5, 6].map(create))).map(({ status }) => status).sort()
+  const FIVE_REFUSED = [429, 429, 429, 429, 429]
+
+  test.each(cases)('%s', async (_, fill, path, body) => {
+    await using w = await world()
+    await w.db.run(fill(w))
+    expect(await sixAtOnce((n) => w.post(`/api/client/${path}`, body(n)))).toEqual([201, ...FIVE_REFUSED])
+  })
+
+  test('for a project', async () => {
+    await using w = await world({ env: { PROJECTS_MAX: '2' } })
+    const body = { name: 'One more', locale: 'en', timezone: 'UTC' }
+    expect(await sixAtOnce(() => w.post('/api/client/projects', body, { key: w.keys.organisation }))).toEqual([201, ...FIVE_REFUSED])
+  })
+
+  test('for an import', async () => {
+    await using w = await world()
+    const list = (await w.post('/api/client/lists', { name: 'Imported', type: 'static' })).body.id
+    const send = () =>
+      w.post(`/api/client/lists/${list}/import`, undefined, { raw: 'external_id\nkim\n', headers: { 'content-type': 'text/csv' } })
+    for (let n = 0; n < 19; n++) expect((await send()).status).toBe(202)
+    expect(await sixAtOnce(send)).toEqual([202, ...FIVE_REFUSED])
   })
 })

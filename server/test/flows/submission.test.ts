@@ -170,6 +170,13 @@ with smtplib.SMTP('127.0.0.1', int(sys.argv[1])) as s:
 })
 
 describe('a login', () => {
+  test('is with a key whose stored scope is secret, whatever its prefix', async () => {
+    await using app = await submitting()
+    const { id, value } = (await app.w.post('/api/client/keys', { name: 'App', scope: 'public', role: 'smtpproxy' })).body
+    await app.w.patch(`/api/client/keys/${id}`, { scope: 'secret' })
+    await woken(app.w, expect(send(app.port, value)).resolves.toMatchObject({ response: expect.stringMatching(/^250 2\.0\.0 queued/) }))
+  })
+
   test.each(['secret', 'smtpproxy'] as const)('works with the key %s, over TLS from the start too', async (name) => {
     await using app = await submitting({ SUBMISSION_TLS_PORT: '0' })
     await send(app.port, app.w.keys[name], MAIL, { requireTLS: true })

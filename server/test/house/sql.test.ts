@@ -67,6 +67,7 @@ const MAY: Record<string, string> = {
   'members.purgeSessions': 'purges by age, over all organisations',
   'members.deleteExpiredLinks': 'purges by age, over all organisations',
   'members.deleteLink': 'the link identifies the organisation',
+  'members.hasLink': 'the link identifies the organisation',
   'members.findSession': 'the session identifies the organisation',
   'members.findPasskey': 'the credential identifies the organisation',
   'members.insertChallenge': 'a challenge identifies the member, and that of a sign-in has none',

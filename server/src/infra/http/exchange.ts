@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { ApiError } from '../../lib/errors.ts'
 import type { MemberId, ProjectId } from '../../lib/ids.ts'
 import type { Ctx } from '../runtime/ctx.ts'
-import type { RateLimits } from './rate-limits.ts'
+import type { RateLimits, Spent } from './rate-limits.ts'
 import type { Authenticator, Credential, RecordWrite } from './route.ts'
 
 /** One request, with what is collected on the way for the reply headers, the log and the metrics. */
@@ -11,6 +11,8 @@ export type Exchange = {
   requestId: string
   version: string
   headers: Record<string, string>
+  /** For the rate limit headers. */
+  spent: Spent
   logFields: { project_id?: ProjectId; key_id?: number; member_id?: MemberId; replayed?: true }
   /** Known once the request is authenticated. */
   credential?: Credential

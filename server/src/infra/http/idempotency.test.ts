@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { routes } from '../../../test/all-routes.ts'
 import { sendOver } from '../../../test/mailing.ts'
+import { select } from '../../../test/select.ts'
 import { openSilentHost } from '../../../test/silent-host.ts'
 import { type Reply, type RequestOptions, type World, world } from '../../../test/world.ts'
 import type { KeyId } from '../../lib/ids.ts'
@@ -54,6 +56,35 @@ describe('Idempotency-Key', () => {
     expect(stored?.body).not.toContain(body.value)
   })
 
+  const HASH = createHash('sha256').update('POST\n/api/client/keys\n[]\n{"name":"one"}').digest('hex')
+
+  test('a record has no hash from which the body could be found by trying', async () => {
+    await using w = await world()
+    await w.post('/api/client/keys', { name: 'one' }, key('keyed'))
+    const [stored] = await select(w, `select fingerprint from idempotency_records where idempotency_key = 'keyed'`)
+    expect(stored?.fingerprint).not.toBe(HASH)
+  })
+
+  test('a request is repeated after SECRETS_KEY got a new first key, and one of an earlier release too; another is not', async () => {
+    const former = `a:${Buffer.alloc(32, 1).toString('base64')}`
+    await using w = await world({ env: { SECRETS_KEY: former } })
+    await using rotated = await world({ env: { SECRETS_KEY: `b:${Buffer.alloc(32, 2).toString('base64')},${former}` } })
+    const send = async (of: World, name: string) => {
+      const { status, headers } = await of.post('/api/client/keys', { name }, { ...key('rotation'), key: w.keys.secret })
+      return [status, headers['idempotent-replayed']]
+    }
+    expect(await send(w, 'one')).toEqual([201, undefined])
+    expect([await send(rotated, 'one'), await send(rotated, 'two')]).toEqual([
+      [201, 'true'],
+      [409, undefined],
+    ])
+    await select(w, `update idempotency_records set fingerprint = $1 where idempotency_key = 'rotation'`, [HASH])
+    expect([await send(rotated, 'one'), await send(rotated, 'two')]).toEqual([
+      [201, 'true'],
+      [409, undefined],
+    ])
+  })
+
   test.each<[string, string, unknown]>([
     ['another body', batch, [{ external_id: 'lee' }]],
     ['another order in an array', batch, [{ external_id: 'b' }, { external_id: 'a' }]],
@@ -70,6 +101,28 @@ describe('Idempotency-Key', () => {
     await w.post(batch, [{ external_id: 'a' }], key('k'))
     const reply = await w.post(batch, [{ external_id: 'b' }], { ...key('k'), key: w.keys.editor })
     expect([reply.status, reply.headers['idempotent-replayed']]).toEqual([200, undefined])
+  })
+
+  test('two users of a publishable key can use the same key independently', async () => {
+    await using w = await world()
+    await w.users('kim', 'lee')
+    const path = '/api/client/users/me/subscriptions'
+    const own = async (name: string) => ({
+      key: w.keys.public,
+      headers: { ...key('k').headers, 'x-service-user-token': await w.token(name) },
+    })
+    const [kim, lee] = [await own('kim'), await own('lee')]
+    const { subscription_id } = (await w.get(path, kim)).body.results[0]
+    const optOut = (user: RequestOptions) => w.patch(path, [{ subscription_id, state: 0 }], user)
+    const replies = [await optOut(kim), await optOut(lee), await optOut(kim)]
+    expect(replies.map(({ status, headers }) => [status, headers['idempotency-key'], headers['idempotent-replayed']])).toEqual([
+      [200, 'k', undefined],
+      [200, 'k', undefined],
+      [200, 'k', 'true'],
+    ])
+    const states = async (user: RequestOptions) =>
+      (await w.get(path, user)).body.results.flatMap((row: any) => (row.subscription_id === subscription_id ? [row.state] : []))
+    expect([await states(kim), await states(lee)]).toEqual([[0], [0]])
   })
 
   test('ten simultaneous requests have one effect and one reply', async () => {

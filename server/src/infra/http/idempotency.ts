@@ -2,14 +2,14 @@
  * Idempotency-Key (D-IDEM-1 to D-IDEM-6). The effects of a request and the record of its reply commit together, so a request takes effect
  * once, even if it is sent several times in parallel. One statement claims the key, and one keeps the reply.
  */
-import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { ApiError, fault } from '../../lib/errors.ts'
 import type { KeyId } from '../../lib/ids.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import { Conflict, isSqlState, LOCK_NOT_AVAILABLE } from '../postgres/db.ts'
-import { type Ctx, type InTx, inTx } from '../runtime/ctx.ts'
+import { type Caller, type Ctx, type InTx, inTx } from '../runtime/ctx.ts'
 import { AlreadyRecorded, type RecordedRequest, type ReplyRecord } from '../runtime/reply-record.ts'
+import { sha256 } from '../runtime/secrets.ts'
 import { claimKey, dropRecord, findRecord, keepRecord, type NewRecord, type RecordKey, type StoredRecord } from './idempotency-records.ts'
 import type { Route } from './route.ts'
 
@@ -17,6 +17,7 @@ import type { Route } from './route.ts'
 export type StoredReply = { status: number; body: string | null; location: string | null; originalRequest?: string }
 
 export type IdempotentRequest = {
+  /** What `keyOfCaller` returns. */
   key: string
   keyId: KeyId
   route: Route
@@ -46,6 +47,12 @@ export function readIdempotencyKey(rawHeaders: string[]): string | undefined {
   return value
 }
 
+/**
+ * The key under which the record of a request is stored. All users of a publishable key share that key, so the key of a user contains the
+ * user. It begins with a space, which no key does that a caller sends.
+ */
+export const keyOfCaller = (caller: Caller, key: string): string => (caller.kind === 'user' ? ` user:${caller.userId}:${key}` : key)
+
 /** The handler refused the request. Its reply is stored and replayed like a success (D-IDEM-5). */
 export class HandlerRefusal extends Error {
   readonly error: ApiError
@@ -65,7 +72,7 @@ type Work = (ctx: Ctx, record?: ReplyRecord) => Promise<StoredReply>
 
 /** Runs `work` once per key. Later requests with the key get the same reply. */
 export async function runOnce(ctx: Ctx, request: IdempotentRequest, work: Work): Promise<StoredReply> {
-  const attempt: Attempt = { request, work, lock: `${request.keyId}:${request.key}`, record: recordOf(request) }
+  const attempt: Attempt = { request, work, lock: `${request.keyId}:${request.key}`, record: recordOf(ctx, request) }
   switch (request.route.records) {
     case undefined:
       return queued(attempt, () => runInTransaction(ctx, attempt))
@@ -80,10 +87,10 @@ export async function runOnce(ctx: Ctx, request: IdempotentRequest, work: Work):
 
 type Attempt = { request: IdempotentRequest; work: Work; lock: string; record: RecordKey }
 
-const recordOf = (request: IdempotentRequest): RecordKey => ({
+const recordOf = ({ secrets }: Pick<Ctx, 'secrets'>, request: IdempotentRequest): RecordKey => ({
   keyId: request.keyId,
   key: request.key,
-  fingerprint: fingerprintOf(request),
+  fingerprint: secrets.sign(wholeOf(request), FINGERPRINT),
   requestId: request.requestId,
 })
 
@@ -196,16 +203,16 @@ async function claimForCall(ctx: Ctx, attempt: Attempt): Promise<StoredRecord | 
       if (!known && !(await keepRecord(ctx, running))) throw new Conflict()
       return known
     })
-    if (known?.status !== null || known.fingerprint !== attempt.record.fingerprint) return known
+    if (known?.status !== null || !isSameRequest(ctx, attempt, known)) return known
     if (waitedMs >= ctx.config.IDEMPOTENCY_WAIT_MS) throw inProgress()
     await ctx.clock.sleep(CALL_POLL_MS)
   }
 }
 
-function replayOf(ctx: Pick<Ctx, 'secrets'>, { lock, record }: Attempt, known: StoredRecord): StoredReply {
-  if (known.fingerprint !== record.fingerprint) throw differentRequest()
+function replayOf(ctx: Pick<Ctx, 'secrets'>, attempt: Attempt, known: StoredRecord): StoredReply {
+  if (!isSameRequest(ctx, attempt, known)) throw differentRequest()
   if (known.status === null) throw inProgress()
-  const body = known.body !== null && known.is_sealed ? ctx.secrets.open(known.body, lock) : known.body
+  const body = known.body !== null && known.is_sealed ? ctx.secrets.open(known.body, attempt.lock) : known.body
   return { status: known.status, body, location: known.location, originalRequest: known.request_id }
 }
 
@@ -216,10 +223,18 @@ function newRecord(ctx: Ctx | InTx<Ctx>, { request, record, lock }: Attempt, { s
 
 const expiryOf = ({ clock, config }: Pick<Ctx, 'clock' | 'config'>) => new Date(clock.now().getTime() + config.IDEMPOTENCY_TTL_H * HOUR_MS)
 
-/** A hash of method, path, query and body that ignores white space and the order of members (D-IDEM-3). */
-function fingerprintOf({ route, path, query, body }: Pick<IdempotentRequest, 'route' | 'path' | 'query' | 'body'>): string {
+const FINGERPRINT = 'request fingerprint'
+
+/** Method, path, query and body in one spelling, without white space and the order of members (D-IDEM-3). */
+function wholeOf({ route, path, query, body }: Pick<IdempotentRequest, 'route' | 'path' | 'query' | 'body'>): string {
   const sortedQuery = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1))
-  return createHash('sha256')
-    .update(`${route.method}\n${path}\n${JSON.stringify(sortedQuery)}\n${canonicalJson(body)}`)
-    .digest('hex')
+  return `${route.method}\n${path}\n${JSON.stringify(sortedQuery)}\n${canonicalJson(body)}`
+}
+
+/** Is a record that of the same request? Its hash has a key, because a body can be little more than a code of six digits. */
+function isSameRequest({ secrets }: Pick<Ctx, 'secrets'>, { request, record }: Attempt, { fingerprint }: StoredRecord): boolean {
+  if (fingerprint === record.fingerprint) return true
+  const whole = wholeOf(request)
+  // Records of earlier releases have a hash without a key.
+  return secrets.isSigned(whole, fingerprint, FINGERPRINT) || fingerprint === sha256(whole)
 }

@@ -34,9 +34,17 @@ function policiesOf(config: Config): Policies {
   }
 }
 
+type Limited = Taken & { name: BucketName; policy: BucketPolicy & { windowSeconds: number } }
+
+/** The buckets from which a request has taken a token. */
+export type Spent = Map<BucketName, Limited>
+
 export type RateLimits = {
-  /** Takes a token from each bucket. Returns the rate limit headers, or throws 429 with them. */
-  spend(names: BucketName[], owner: string, nowMs: number): Record<string, string>
+  /**
+   * Takes a token from each bucket, and adds the buckets to `spent`. Returns the rate limit headers of all that are in it, or throws 429 with
+   * them.
+   */
+  spend(names: BucketName[], owner: string, nowMs: number, spent?: Spent): Record<string, string>
   /** Counts a failed authentication. Throws 429 if there were too many from this address. */
   failedAuthentication(address: string, nowMs: number): void
 }
@@ -51,9 +59,10 @@ export function createRateLimits(config: Config): RateLimits {
     return taken
   }
   return {
-    spend(names, owner, nowMs) {
+    spend(names, owner, nowMs, spent = new Map()) {
       const limited = names.filter((name) => policies[name].ratePerSecond > 0)
-      const taken = limited.map((name) => ({ name, policy: policies[name], ...takeFrom(name, owner, nowMs) }))
+      for (const name of limited) spent.set(name, { name, policy: policies[name], ...takeFrom(name, owner, nowMs) })
+      const taken = [...spent.values()]
       taken.sort((a, b) => Number(a.allowed) - Number(b.allowed) || a.remaining / a.policy.burst - b.remaining / b.policy.burst)
       const [tightest] = taken
       if (!tightest) return {}
@@ -68,8 +77,6 @@ export function createRateLimits(config: Config): RateLimits {
     },
   }
 }
-
-type Limited = Taken & { name: BucketName; policy: BucketPolicy & { windowSeconds: number } }
 
 /** The RateLimit headers (IETF draft 10) and the older X-RateLimit ones, with the tightest bucket first. */
 function fields(taken: Limited[]): Record<string, string> {

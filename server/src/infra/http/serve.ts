@@ -15,7 +15,7 @@ import type { CompiledRoute } from './compile.ts'
 import { allowOrigin } from './cors.ts'
 import { type Exchange, type Serving, single, VARY } from './exchange.ts'
 import { bodyOf, handle, prepare } from './handle.ts'
-import { isIdempotent, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
+import { isIdempotent, keyOfCaller, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
 import { asksForAll, inputOf, queryOf } from './input.ts'
 import type { BucketName, RateLimits } from './rate-limits.ts'
 import type { Access, Authenticator, Credential, Download, Live, LiveCall, Route } from './route.ts'
@@ -33,10 +33,11 @@ export async function serve(serving: Serving, route: CompiledRoute, exchange: Ex
   const { ctx, authenticator, limits } = serving
   const { request } = exchange
   const credential = await authenticate(serving, exchange)
-  Object.assign(exchange.headers, spendRateLimits(ctx, limits, route, credential, request))
+  Object.assign(exchange.headers, spendRateLimits(ctx, limits, route, credential, exchange))
   if (credential.kind === 'publishable') {
     Object.assign(exchange.headers, allowOrigin(credential, single(request, 'origin')))
-    Object.assign(exchange.headers, limits.spend(['address'], `${credential.keyId}:${networkOf(request.ip)}`, ctx.clock.now().getTime()))
+    const address = `${credential.keyId}:${networkOf(request.ip)}`
+    Object.assign(exchange.headers, limits.spend(['address'], address, ctx.clock.now().getTime(), exchange.spent))
   }
   exchange.version = versionOf(single(request, 'service-version'), credential.apiVersion, ctx.config.REQUIRE_API_VERSION)
   const caller = await authorise(ctx, authenticator, limits, route, credential, exchange)
@@ -57,7 +58,7 @@ export async function serve(serving: Serving, route: CompiledRoute, exchange: Ex
   const stored = await runOnce(
     inner,
     {
-      key,
+      key: keyOfCaller(caller, key),
       keyId: credential.keyId,
       route: route.def as Route,
       path: pathOf(request),
@@ -83,10 +84,16 @@ function withVersion({ def: { versioned } }: CompiledRoute, { headers }: Exchang
 
 const pathOf = (request: FastifyRequest) => decodeURIComponent(request.raw.url?.split('?')[0] ?? '').replace(/\/$/, '')
 
-function spendRateLimits(ctx: Ctx, limits: RateLimits, { def, isExt }: CompiledRoute, credential: Credential, request: FastifyRequest) {
+function spendRateLimits(
+  ctx: Ctx,
+  limits: RateLimits,
+  { def, isExt }: CompiledRoute,
+  credential: Credential,
+  { request, spent }: Exchange,
+): Record<string, string> {
   const names: BucketName[] = isExt ? [def.bucket ?? 'ext'] : def.method === 'GET' ? ['read'] : ['write']
   if (def.list && asksForAll((request.query as { text: string }).text)) names.push('all')
-  return limits.spend(names, String(credential.keyId), ctx.clock.now().getTime())
+  return limits.spend(names, String(credential.keyId), ctx.clock.now().getTime(), spent)
 }
 
 /** Step 8: checks the kind of credential, then the user token, then the role. */
@@ -138,12 +145,12 @@ async function userOf(
   limits: RateLimits,
   credential: Extract<Credential, { kind: 'secret' | 'publishable' }>,
   token: string | undefined,
-  { request, headers }: Exchange,
+  { request, headers, spent }: Exchange,
 ): Promise<UserId> {
   return counted(ctx, limits, request, async () => {
     if (token === undefined || token.trim() === '') throw unauthenticated('user_token_missing')
     const userId = await authenticator.userOf(ctx, credential, token.trim())
-    Object.assign(headers, limits.spend(['user'], `${credential.keyId}:${userId}`, ctx.clock.now().getTime()))
+    Object.assign(headers, limits.spend(['user'], `${credential.keyId}:${userId}`, ctx.clock.now().getTime(), spent))
     return userId
   })
 }

@@ -145,7 +145,14 @@ type Answering = Shared & { route: CompiledRoute; request: FastifyRequest; reply
 
 async function answer(options: HttpOptions, { route, limits, live, request, reply }: Answering): Promise<void> {
   const started = performance.now()
-  const exchange: Exchange = { request, requestId: request.id, version: LATEST_VERSION, headers: corsHeaders(route), logFields: {} }
+  const exchange: Exchange = {
+    request,
+    requestId: request.id,
+    version: LATEST_VERSION,
+    headers: corsHeaders(route),
+    spent: new Map(),
+    logFields: {},
+  }
   reply.headers(exchange.headers)
   try {
     refuseUnderOverload(options.ctx, options.lag, route.def as Route)

@@ -105,6 +105,24 @@ describe.each([
     await w.drain()
   })
 
+  cases('requests of two users of a publishable key with the same Idempotency-Key are both stored', async () => {
+    await using w = await open()
+    await w.users('kim', 'lee')
+    await w.drain()
+    const send = async (name: string) => {
+      const headers = { ...key('k').headers, 'x-service-user-token': await w.token(name) }
+      const reply = await w.post(EVENTS, [{ name: 'x' }], { key: w.keys.public, headers })
+      return [reply.status, reply.headers['idempotent-replayed']]
+    }
+    expect([await send('kim'), await send('lee'), await send('kim')]).toEqual([
+      [204, undefined],
+      [204, undefined],
+      [204, 'true'],
+    ])
+    expect(await stored(w)).toHaveLength(2)
+    await w.drain()
+  })
+
   cases('another request with an Idempotency-Key is refused, before the first is in the queue and after it', async () => {
     await using w = await open()
     await w.post(EVENTS, kim('x'), key('k'))

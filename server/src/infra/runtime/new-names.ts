@@ -9,7 +9,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { sql } from '../postgres/db.ts'
 import type { Config } from './config.ts'
-import type { ProjectCtx } from './ctx.ts'
+import { afterCommit, type InTx, inTx, type ProjectCtx } from './ctx.ts'
 
 const kinds = {
   event: { max: (config: Config) => config.NEW_EVENT_NAMES_DAY, what: 'event names', reason: 'new_event_names' },
@@ -17,8 +17,15 @@ const kinds = {
   attribute: { max: (config: Config) => config.NEW_ATTRIBUTES_DAY, what: 'user attributes', reason: 'new_attributes' },
 } as const
 
+type Kind = keyof typeof kinds
+
 /** A name with the parameter of the request that contains it. */
 export type UsedName = { name: string; param: string }
+
+/** The names of a kind in a request. `alreadyUsed` returns those of some names that the project has by other ways. */
+type NameUses = { kind: Kind; used: Iterable<UsedName>; alreadyUsed(names: string[]): Promise<string[]> }
+
+type NewNames = { kind: Kind; names: Map<string, UsedName> }
 
 const KNOWN_MAX = 50_000
 
@@ -36,31 +43,44 @@ const LOOKED_UP_MAX = 500
 
 /**
  * Counts the names that are new to the project: those that publishable keys have not introduced before and that `alreadyUsed` does not return.
- * Above the limit of the day it throws 429 with that limit and the first new name, and counts none of them.
+ * Above the limit of the day for a kind it throws 429 with that limit and the first new name, and counts none of any kind.
  */
-export async function admitNames(
-  ctx: ProjectCtx,
-  kind: keyof typeof kinds,
-  used: Iterable<UsedName>,
-  alreadyUsed: (names: string[]) => Promise<string[]>,
-): Promise<void> {
+export async function admitNames(ctx: ProjectCtx, uses: NameUses[]): Promise<void> {
+  const found: NewNames[] = []
+  for (const use of uses) found.push(await newAmong(ctx, use))
+  const introduced = found.filter(({ names }) => names.size > 0)
+  if (introduced.length === 0) return
+  // Always in the order of `uses`, so that two requests cannot deadlock.
+  await inTx(ctx, async (ctx) => {
+    for (const { kind, names } of introduced) await introduce(ctx, kind, names)
+    afterCommit(ctx, () => {
+      for (const { kind, names } of introduced) remember(ctx, kind, names.keys())
+    })
+  })
+}
+
+const keyOf = ({ projectId }: Pick<ProjectCtx, 'projectId'>, kind: Kind, name: string): string => `${projectId}:${kind}:${name}`
+
+function remember(ctx: Pick<ProjectCtx, 'config' | 'projectId'>, kind: Kind, names: Iterable<string>): void {
+  const known = knownTo(ctx.config)
+  for (const name of names) known.set(keyOf(ctx, kind, name), true)
+}
+
+/** Those of the names that are new to the project. Throws 429 if there are more than a day allows. */
+async function newAmong(ctx: ProjectCtx, { kind, used, alreadyUsed }: NameUses): Promise<NewNames> {
+  const names: NewNames['names'] = new Map()
   const max = kinds[kind].max(ctx.config)
-  if (max === 0) return
-  const names = knownTo(ctx.config)
-  const keyOf = (name: string) => `${ctx.projectId}:${kind}:${name}`
-  const fresh = new Map<string, UsedName>()
+  if (max === 0) return { kind, names }
+  const known = knownTo(ctx.config)
   // A part at a time, because a request may contain any number of new names: it is refused after few of them.
-  for (const part of unknownAmong(used, (name) => names.has(keyOf(name)))) {
+  for (const part of unknownAmong(used, (name) => known.has(keyOf(ctx, kind, name)))) {
     const before = await usedBefore(ctx, kind, [...part.keys()], alreadyUsed)
-    for (const name of before) names.set(keyOf(name), true)
-    for (const [name, use] of part) if (!before.has(name)) fresh.set(name, use)
-    if (fresh.size > max) break
+    remember(ctx, kind, before)
+    for (const [name, use] of part) if (!before.has(name)) names.set(name, use)
+    const [first] = names.values()
+    if (first && names.size > max) throw tooMany(ctx, kind, first)
   }
-  const [first] = fresh.values()
-  if (!first) return
-  const refused = fresh.size > max ? first.name : await introduce(ctx, kind, [...fresh.keys()], max)
-  if (refused !== undefined) throw tooMany(ctx, kind, max, fresh.get(refused) ?? first)
-  for (const name of fresh.keys()) names.set(keyOf(name), true)
+  return { kind, names }
 }
 
 /** The names that are not known, each once, in parts that are looked up together. */
@@ -83,7 +103,7 @@ const Name = Type.Object({ name: Type.String() })
 /** Those of the names that publishable keys have introduced, or that the project has by other ways. */
 async function usedBefore(
   ctx: ProjectCtx,
-  kind: keyof typeof kinds,
+  kind: Kind,
   names: string[],
   alreadyUsed: (names: string[]) => Promise<string[]>,
 ): Promise<Set<string>> {
@@ -97,12 +117,13 @@ async function usedBefore(
   return introduced
 }
 
-/** Stores the names that are new. Returns one of them if that would exceed the limit, and stores none then. */
-async function introduce(ctx: ProjectCtx, kind: keyof typeof kinds, names: string[], max: number): Promise<string | undefined> {
+/** Stores names, except those that another request has stored meanwhile. Throws 429 if that would exceed the limit of the day. */
+async function introduce(ctx: InTx, kind: Kind, names: NewNames['names']): Promise<void> {
+  const max = kinds[kind].max(ctx.config)
   const row = await ctx.db.first(
     Name,
     sql`with fresh as materialized (
-          select g.name, g.place from unnest(${names}::text[]) with ordinality as g(name, place)
+          select g.name, g.place from unnest(${[...names.keys()]}::text[]) with ordinality as g(name, place)
           where not exists (select 1 from introduced_names i where i.project_id = ${ctx.projectId} and i.kind = ${kind} and i.name = g.name)
         ), counted as (
           insert into usage_counters as c (project_id, name, period, used)
@@ -117,11 +138,13 @@ async function introduce(ctx: ProjectCtx, kind: keyof typeof kinds, names: strin
         )
         select name from fresh where not exists (select 1 from counted) order by place limit 1`,
   )
-  return row?.name
+  const refused = row && names.get(row.name)
+  if (refused) throw tooMany(ctx, kind, refused)
 }
 
-function tooMany({ clock }: ProjectCtx, kind: keyof typeof kinds, max: number, { name, param }: UsedName): ApiError {
-  const { what, reason } = kinds[kind]
+function tooMany({ clock, config }: Pick<ProjectCtx, 'clock' | 'config'>, kind: Kind, { name, param }: UsedName): ApiError {
+  const { what, reason, max: maxOf } = kinds[kind]
+  const max = maxOf(config)
   const now = clock.now().getTime()
   const message = `Publishable keys may introduce at most ${max} new ${what} a day in this project, and \`${name.slice(0, 255)}\` exceeds that. Use the name with a secret key first, or try again tomorrow (UTC).`
   return new ApiError('quota_exceeded', message, {

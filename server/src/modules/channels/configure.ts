@@ -5,6 +5,7 @@ import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import { Conflict, isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
+import { lockRoom } from '../../infra/runtime/room.ts'
 import type { Channel } from '../../lib/channels.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
 import type { ProjectId, ProviderId } from '../../lib/ids.ts'
@@ -69,6 +70,7 @@ export async function createProvider(ctx: ProjectCtx, input: ProviderInput): Pro
   checkPrice(channel, segment_price)
   const { shown, secrets } = splitSecrets(kind, checkedSettings(kind, input.settings))
   const row = await inTxWithRetry(ctx, async (ctx) => {
+    await lockRoom(ctx, 'providers', ctx.projectId)
     const counts = await queries.countProviders(ctx, channel)
     if ((counts?.all ?? 0) >= PROVIDERS_MAX) {
       throw new ApiError('quota_exceeded', `A project may have at most ${PROVIDERS_MAX} providers. Delete one first.`)

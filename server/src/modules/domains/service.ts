@@ -3,6 +3,7 @@ import type { Download } from '../../infra/http/route.ts'
 import { Conflict, isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { lockRoom } from '../../infra/runtime/room.ts'
 import { organisationalDomain } from '../../lib/dmarc.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
 import type { DomainId, ProjectId } from '../../lib/ids.ts'
@@ -41,11 +42,12 @@ const shown = async (ctx: ProjectCtx, row: DomainRow): Promise<Domain> => presen
 /** Adds a domain, which is not used until it is verified. Throws 409 if the project has it already, 422 if it is not allowed. */
 export async function createDomain(ctx: ProjectCtx, input: DomainInput): Promise<Domain> {
   const { host, sending_domain } = checkNames(ctx, input)
-  if ((await queries.countDomains(ctx)) >= DOMAINS_MAX) {
-    throw new ApiError('quota_exceeded', `A project may have at most ${DOMAINS_MAX} domains. Delete one first.`)
-  }
+  // Here too, because keys take processor time.
+  await requireRoom(ctx)
   const pairs = sending_domain === null ? [] : await generateKeys(ctx, sending_domain)
   const row = await inTx(ctx, async (ctx) => {
+    await lockRoom(ctx, 'domains', ctx.projectId)
+    await requireRoom(ctx)
     const token = ctx.secrets.random(TOKEN_BYTES).toString('base64url')
     const row = await queries.insertDomain(ctx, { host, sending_domain, token, nextCheckAt: new Date(ctx.clock.now().getTime() + HOUR_MS) })
     if (!row) throw await duplicate(ctx, host)
@@ -54,6 +56,11 @@ export async function createDomain(ctx: ProjectCtx, input: DomainInput): Promise
   })
   forgetDomains(ctx)
   return shown(ctx, row)
+}
+
+async function requireRoom(ctx: ProjectCtx | InTx): Promise<void> {
+  if ((await queries.countDomains(ctx)) < DOMAINS_MAX) return
+  throw new ApiError('quota_exceeded', `A project may have at most ${DOMAINS_MAX} domains. Delete one first.`)
 }
 
 async function duplicate(ctx: InTx, host: string): Promise<ApiError> {

@@ -2,7 +2,8 @@ import { createHash, type Hash } from 'node:crypto'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import type { BodyStream, Download, Received } from '../../infra/http/route.ts'
 import { takePosition } from '../../infra/queue/erasing.ts'
-import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { lockRoom } from '../../infra/runtime/room.ts'
 import { ApiError, fault, faultsError, missing } from '../../lib/errors.ts'
 import type { ImportId, ListId } from '../../lib/ids.ts'
 import { HOUR_MS } from '../../lib/times.ts'
@@ -44,18 +45,17 @@ export async function receiveFile(
   await requireStaticList(ctx, listId)
   const options = optionsOf(query)
   await checkSubscriptions(ctx, options)
-  if ((await queries.countUnfinished(ctx)) >= UNFINISHED_MAX) {
-    throw new ApiError(
-      'quota_exceeded',
-      `A project may have at most ${UNFINISHED_MAX} unfinished imports. Wait for one to finish, or cancel one.`,
-    )
-  }
+  await requireRoom(ctx)
   const hash = createHash('sha256')
   const chunks = chunksOf(hashed(stream, hash), options.encoding ?? encodingOfCharset(charset))
   const first = await chunks.next()
   if (first.done) throw fault('parameter_missing', 'body', 'The file is empty.')
   const heading = await headingOf(ctx, first.value, options)
-  const id = await queries.insertImport(ctx, listId, heading, options)
+  const id = await inTx(ctx, async (ctx) => {
+    await lockRoom(ctx, 'imports', ctx.projectId)
+    await requireRoom(ctx)
+    return queries.insertImport(ctx, listId, heading, options)
+  })
   const discard = async () => {
     await queries.discardUpload(ctx, id)
   }
@@ -66,6 +66,15 @@ export async function receiveFile(
     await discard()
     throw error
   }
+}
+
+/** Throws 429 if the project has the maximum number of unfinished imports, uploads included. */
+async function requireRoom(ctx: ProjectCtx): Promise<void> {
+  if ((await queries.countUnfinished(ctx)) < UNFINISHED_MAX) return
+  throw new ApiError(
+    'quota_exceeded',
+    `A project may have at most ${UNFINISHED_MAX} unfinished imports. Wait for one to finish, or cancel one.`,
+  )
 }
 
 /** Passes the bytes on and adds them to a hash. */

@@ -20,6 +20,8 @@ export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: u
   requireAnonymousEvents(items, caller)
   refuse(items.flatMap((item, at) => checkEvent(item, at, ctx.project, caller.kind === 'user')))
   if (caller.kind === 'user') await requireOwnIds(ctx, caller.userId, items as EventInput[])
+  // First, because a request that is refused must take no new names.
+  await appender.requireRoom(ctx)
   if (caller.kind !== 'secret') await admitNewNames(ctx, items as EventInput[])
   await append(ctx, appender, 'events', items.length, request)
   ctx.metrics.eventsIngested('accepted', items.length)
@@ -28,9 +30,11 @@ export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: u
 /** Publishable keys may introduce a limited number of names. Throws 429. */
 async function admitNewNames(ctx: ProjectCtx, items: EventInput[]): Promise<void> {
   const events = items.map(({ name }, at) => ({ name, param: `[${at}].name` }))
-  await admitNames(ctx, 'event', events, (names) => usedEventNames(ctx, names))
-  await admitNames(ctx, 'event_data', dataKeys(items), (keys) => usedDataKeys(ctx, [...new Set(items.map(({ name }) => name))], keys))
-  await admitNames(ctx, 'attribute', userAttributes(items), (keys) => usedAttributes(ctx, keys))
+  await admitNames(ctx, [
+    { kind: 'event', used: events, alreadyUsed: (names) => usedEventNames(ctx, names) },
+    { kind: 'event_data', used: dataKeys(items), alreadyUsed: (keys) => usedDataKeys(ctx, distinct(items.map(({ name }) => name)), keys) },
+    { kind: 'attribute', used: userAttributes(items), alreadyUsed: (keys) => usedAttributes(ctx, keys) },
+  ])
 }
 
 function* dataKeys(items: EventInput[]): Generator<UsedName> {
@@ -52,6 +56,7 @@ function* userAttributes(items: EventInput[]): Generator<UsedName> {
 /** Stores a request of user updates, all or none of them (D-PATCHU-1). */
 export async function acceptUserUpdates(ctx: ProjectCtx, appender: Appender, items: unknown[], request: Request): Promise<void> {
   refuse(items.flatMap((item, at): Fault[] => checkDeferredItem(item, at, ctx.project)))
+  await appender.requireRoom(ctx)
   await append(ctx, appender, 'users', items.length, request)
 }
 
@@ -63,7 +68,6 @@ async function append(
   items: number,
   { raw: body, requestId, record }: Request,
 ): Promise<void> {
-  await appender.requireRoom(ctx)
   const { caller, projectId } = ctx
   const userId = caller.kind === 'user' ? caller.userId : null
   await appender.append({ projectId, kind, userId, requestId, receivedAt: ctx.clock.now(), items, body, record })

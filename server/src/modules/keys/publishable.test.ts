@@ -1,6 +1,7 @@
 /** Limits on publishable keys (D-PK-3). */
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
 import { admitNames } from '../../infra/runtime/new-names.ts'
 
 const EVENTS = '/api/client/events'
@@ -146,12 +147,35 @@ describe('new names', () => {
     await using w = await world()
     const looked: number[] = []
     const used = Array.from({ length: 100_000 }, (_, at) => ({ name: `k${at}`, param: '[0].data' }))
-    const admitted = admitNames(w.ctx, 'event_data', used, async ({ length }) => {
+    const alreadyUsed = async ({ length }: string[]) => {
       looked.push(length)
       return []
-    })
+    }
+    const admitted = admitNames(w.ctx, [{ kind: 'event_data', used, alreadyUsed }])
     await expect(admitted).rejects.toThrow('`k0`')
     expect(looked.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(1500)
+  })
+
+  test('of a request that is refused take no place of the day', async () => {
+    await using w = await world({ env: { NEW_EVENT_NAMES_DAY: '2', NEW_EVENT_DATA_KEYS_DAY: '1' } })
+    const send = async (name: string, data: object = {}) => {
+      const { status, body } = await w.post(EVENTS, [{ name, anonymous_id: 'a', data }], { key: w.keys.public })
+      return status === 204 ? 'accepted' : body.error.reason
+    }
+    expect(await send('a', { k: 1 })).toBe('accepted')
+    expect([await send('b', { l: 1 }), await send('c', { l: 1, m: 1 })]).toEqual(['new_event_data_keys', 'new_event_data_keys'])
+    expect([await send('d'), await send('b'), await send('d')]).toEqual(['accepted', 'new_event_names', 'accepted'])
+  })
+
+  test('of a request for which there is no room in the queue take none either', async () => {
+    await using w = await world({ env: { BACKLOG_ITEMS_MAX: '1', NEW_EVENT_NAMES_DAY: '1' } })
+    await w.db.run(sql`delete from queue_entries`)
+    expect((await track(w, ['ours'], { key: w.keys.secret })).status).toBe(204)
+    w.advance('2 seconds')
+    expect((await track(w, ['a'])).body.code).toBe('rate_limited')
+    await w.drain('ingest.apply')
+    w.advance('2 seconds')
+    expect((await track(w, ['b'])).status).toBe(204)
   })
 
   test('of user attributes are limited too', async () => {

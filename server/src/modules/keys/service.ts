@@ -1,8 +1,9 @@
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import type { Credential } from '../../infra/http/route.ts'
 import { cached } from '../../infra/runtime/cache.ts'
-import { afterCommit, type Ctx, type InTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { afterCommit, type Ctx, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { gathered } from '../../infra/runtime/gathered.ts'
+import { lockRoom } from '../../infra/runtime/room.ts'
 import { sha256 } from '../../infra/runtime/secrets.ts'
 import { unauthenticated } from '../../lib/credentials.ts'
 import { ApiError, missing } from '../../lib/errors.ts'
@@ -76,26 +77,32 @@ export async function findMemberKey(ctx: Ctx, owner: memberKeys.KeyOwner, projec
 
 /** Creates a key for a project. Only the result contains its value. */
 export async function createKey(ctx: Ctx, organisationId: OrganisationId, projectId: ProjectId, input: KeyCreate): Promise<Key> {
-  if ((await queries.countKeys(ctx, projectId)) >= KEYS_MAX) {
-    throw new ApiError('quota_exceeded', `A project may have at most ${KEYS_MAX} keys. Archive one first.`)
-  }
   const scope = input.scope ?? 'secret'
   const role = input.role ?? 'support'
   const description = input.description ?? null
   const allowed_origins = input.allowed_origins ?? []
   const value = generateKey(scope === 'secret' ? 'sk_' : 'pk_', ctx.secrets.random)
-  const saved = await saveKey(ctx, value, {
-    organisationId,
-    projectId,
-    scope,
-    role,
-    name: input.name,
-    description,
-    allowedOrigins: allowed_origins,
-    isSystemKey: false,
+  const saved = await inTx(ctx, async (ctx) => {
+    await requireKeyRoom(ctx, projectId)
+    return saveKey(ctx, value, {
+      organisationId,
+      projectId,
+      scope,
+      role,
+      name: input.name,
+      description,
+      allowedOrigins: allowed_origins,
+      isSystemKey: false,
+    })
   })
   if (!saved) throw new Error('The generated key exists already.')
   return { ...saved, project_id: projectId, name: input.name, scope, role, value, description, allowed_origins, is_system_key: false }
+}
+
+async function requireKeyRoom(ctx: InTx<Ctx>, projectId: ProjectId): Promise<void> {
+  await lockRoom(ctx, 'keys', projectId)
+  if ((await queries.countKeys(ctx, projectId)) < KEYS_MAX) return
+  throw new ApiError('quota_exceeded', `A project may have at most ${KEYS_MAX} keys. Archive one first.`)
 }
 
 /** Stores a key by its hash. Returns undefined if it exists already. */

@@ -1009,6 +1009,10 @@ describe('explain', () => {
     expect(seen.text).not.toContain('123456')
     expect(seen.text).toContain('gold-plan')
     expect(seen.body.holds).toBe(true)
+    // Nor is there a trace of whether a user has the attribute.
+    await w.users('kim')
+    const other = (await w.get(`${usersOf(list)}/kim/explain`, { key: w.keys.support })).body
+    expect(other.explanation.of.map((node: object) => 'seen' in node)).toEqual([false, true])
   })
 })
 

@@ -29,6 +29,13 @@ export const deleteLink = (ctx: Ctx, kinds: readonly LinkRow['kind'][], tokenHas
         returning kind, organization_id, member_id, expires_at`,
   )
 
+/** Whether there is a link that has not expired. */
+export const hasLink = (ctx: Ctx, kind: LinkRow['kind'], tokenHash: string): Promise<boolean> =>
+  ctx.db.value(
+    Flag,
+    sql`select exists (select from member_links where token_hash = ${tokenHash} and kind = ${kind} and expires_at > ${ctx.clock.now()}) as exists`,
+  )
+
 export const deleteLinksOf = (ctx: Ctx, organisationId: OrganisationId, kinds: readonly LinkRow['kind'][], memberId: MemberId | null) =>
   ctx.db.run(
     sql`delete from member_links

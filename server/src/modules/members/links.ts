@@ -28,8 +28,13 @@ export async function createLink(ctx: Ctx, kind: LinkKind, organisationId: Organ
   return `${PAGES[kind]}#token=${token}`
 }
 
+const hashIn = (path: string): string => sha256(path.slice(path.indexOf('=') + 1))
+
 /** Deletes the link of a lost password with this path. */
-export const deleteLinkAt = (ctx: Ctx, path: string) => queries.deleteLink(ctx, ['password'], sha256(path.slice(path.indexOf('=') + 1)))
+export const deleteLinkAt = (ctx: Ctx, path: string) => queries.deleteLink(ctx, ['password'], hashIn(path))
+
+/** Whether a member can still join with the link with this path. */
+export const isInvitation = (ctx: Ctx, path: string): Promise<boolean> => queries.hasLink(ctx, 'invitation', hashIn(path))
 
 /** The links that set a password. */
 export const PASSWORD_LINKS: readonly LinkKind[] = ['password', 'operator']

@@ -9,7 +9,7 @@ import { html } from '../../lib/html.ts'
 import { composeMail } from '../../lib/mime/compose.ts'
 import { MINUTE_MS, SECOND_MS } from '../../lib/times.ts'
 import { wasLinkedSince } from './links.queries.ts'
-import { createLink, deleteLinkAt } from './links.ts'
+import { createLink, deleteLinkAt, isInvitation } from './links.ts'
 import * as queries from './mails.queries.ts'
 import { findByEmail, lockMembers } from './queries.ts'
 
@@ -41,17 +41,33 @@ export async function sendLater(ctx: Ctx, waiting: Waiting): Promise<void> {
 async function sendDue(ctx: Ctx): Promise<number> {
   const claimed = await queries.claimMail(ctx, new Date(ctx.clock.now().getTime() + LEASE_MS))
   if (!claimed) return 0
-  const waiting = JSON.parse(ctx.secrets.open(claimed.sealed, SEALED_AS)) as Waiting
-  const link = waiting.kind === 'invitation' ? waiting.link : await passwordLink(ctx, claimed.id, waiting)
-  const problem = link === null ? null : await send(ctx, waiting, `${ctx.baseUrl()}${link}`)
-  const isLast = claimed.attempts >= ATTEMPTS_MAX
-  // A link that was not mailed must not keep the member from asking for another one.
-  if (isLast && waiting.kind === 'password' && link !== null && problem !== null && problem !== 'uncertain') await deleteLinkAt(ctx, link)
-  if (problem === null || isLast) await queries.deleteMail(ctx, claimed.id)
-  else await queries.delayMail(ctx, claimed.id, new Date(ctx.clock.now().getTime() + RETRY_FIRST_MS * 2 ** claimed.attempts))
-  if (problem !== null) ctx.log.warn({ kind: waiting.kind, attempt: claimed.attempts, problem }, 'an email to a member was not sent')
+  // The last attempt threw, or its process ended.
+  if (claimed.attempts > ATTEMPTS_MAX) await queries.deleteMail(ctx, claimed.id)
+  else await attempt(ctx, claimed)
   return 1
 }
+
+async function attempt(ctx: Ctx, { id, sealed, attempts }: queries.MailRow): Promise<void> {
+  const waiting = JSON.parse(ctx.secrets.open(sealed, SEALED_AS)) as Waiting
+  // Other processes may have the settings already, or still.
+  const { link, problem } = canMail(ctx) ? await sendWithLink(ctx, id, waiting) : { link: null, problem: 'not_configured' as const }
+  const isLast = attempts >= ATTEMPTS_MAX
+  // A link that was not mailed must not keep the member from asking for another one.
+  if (isLast && waiting.kind === 'password' && link !== null && problem !== null && problem !== 'uncertain') await deleteLinkAt(ctx, link)
+  if (problem === null || isLast) await queries.deleteMail(ctx, id)
+  else await queries.delayMail(ctx, id, new Date(ctx.clock.now().getTime() + RETRY_FIRST_MS * 2 ** attempts))
+  if (problem !== null) ctx.log.warn({ kind: waiting.kind, attempt: attempts, problem }, 'an email to a member was not sent')
+}
+
+/** Sends an email, unless it has no link any more. Returns the link, and the problem if the email was not accepted. */
+async function sendWithLink(ctx: Ctx, id: number, waiting: Waiting) {
+  const link = waiting.kind === 'invitation' ? await invitationLink(ctx, waiting) : await passwordLink(ctx, id, waiting)
+  return { link, problem: link === null ? null : await send(ctx, waiting, `${ctx.baseUrl()}${link}`) }
+}
+
+/** The link of an invitation. Null if it was used, replaced or withdrawn, or has expired. */
+const invitationLink = async (ctx: Ctx, { link }: Extract<Waiting, { kind: 'invitation' }>): Promise<string | null> =>
+  (await isInvitation(ctx, link)) ? link : null
 
 /**
  * A link for a member who lost the password. Null for an address of no member, for one that got a link by another email shortly before, and where

@@ -42,7 +42,7 @@ export const passkeyRoutes = [
     audit: { none: 'the verb records it, with the name of the passkey' },
     body: PasskeyInput,
     reply: NewPasskey,
-    errors: ['resource_already_exists'],
+    errors: ['quota_exceeded', 'resource_already_exists'],
     run: (ctx, { body }) => addPasskey(ctx, body),
   }),
   route({

@@ -102,6 +102,18 @@ describe('adding a passkey', () => {
     expect(reply.status).toBe(422)
   })
 
+  test('is refused when twenty were added since it began', async () => {
+    const { one } = await withPasskey()
+    const { options } = (await begin(one)).body
+    await select(
+      w,
+      `insert into member_passkeys (member_id, organization_id, credential_id, public_key, sign_count, transports, name, created_at)
+       select ${one.id}, ${w.organisationId}, '${one.id} ' || n, '', 0, '{}', 'n', now() from generate_series(1, 19) n`,
+    )
+    const reply = await w.post('/api/console/profile/passkeys', { name: 'x', ...openAuthenticator().create(options, ORIGIN) }, as(one))
+    expect([reply.status, reply.body.code]).toEqual([429, 'quota_exceeded'])
+  })
+
   test('is refused for a credential that any member has', async () => {
     const id = randomBytes(16)
     const { authenticator } = await withPasskey({ id })

@@ -4,6 +4,7 @@
  */
 import type { Browser } from '../../infra/http/route.ts'
 import { type Ctx, inTx, type MemberCtx } from '../../infra/runtime/ctx.ts'
+import { lockRoom } from '../../infra/runtime/room.ts'
 import { sha256 } from '../../infra/runtime/secrets.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MemberId, PasskeyId } from '../../lib/ids.ts'
@@ -69,7 +70,7 @@ export async function beginPasskey(ctx: MemberCtx, password: string | undefined)
   const { id: rpID } = relyingParty(ctx)
   const { email, name } = await requireProof(ctx, password)
   const known = await queries.listCredentials(ctx)
-  if (known.length >= PASSKEYS_MAX) throw new ApiError('quota_exceeded', `You may have at most ${PASSKEYS_MAX} passkeys. Remove one first.`)
+  requireRoom(known)
   const handle = await queries.giveHandle(ctx, ctx.secrets.random(HANDLE_BYTES).toString('base64url'))
   const { generateRegistrationOptions } = await webauthn()
   const options = await generateRegistrationOptions({
@@ -85,6 +86,10 @@ export async function beginPasskey(ctx: MemberCtx, password: string | undefined)
     supportedAlgorithmIDs: ALGORITHMS,
   })
   return { options }
+}
+
+function requireRoom({ length }: readonly unknown[]): void {
+  if (length >= PASSKEYS_MAX) throw new ApiError('quota_exceeded', `You may have at most ${PASSKEYS_MAX} passkeys. Remove one first.`)
 }
 
 /** What an authenticator made, checked. Undefined for anything that is not the answer to a challenge of the member on this site. */
@@ -107,14 +112,16 @@ async function verifiedCredential(ctx: MemberCtx, { credential_id: id, client_da
 }
 
 /**
- * Adds a passkey. If it is the first second factor of the member, the result has recovery codes. Throws 422 for a wrong answer, and 409 for
- * a known credential.
+ * Adds a passkey. If it is the first second factor of the member, the result has recovery codes. Throws 422 for a wrong answer, 409 for a known
+ * credential, and 429 for one too many.
  */
 export async function addPasskey(ctx: MemberCtx, input: PasskeyInput): Promise<NewPasskey> {
   const credential = await verifiedCredential(ctx, input)
   if (!credential) throw new ApiError('validation_failed', 'The passkey could not be added. Begin again.', { reason: 'passkey_invalid' })
   return inTx(ctx, async (tx) => {
     const ctx = tx as unknown as MemberCtx & typeof tx
+    await lockRoom(ctx, 'passkeys', ctx.memberId)
+    requireRoom(await queries.listCredentials(ctx))
     const holder = holderOf(ctx)
     const { has_totp, has_passkey } = await secondFactorOf(ctx, holder)
     const made = await queries.insertPasskey(ctx, holder, {

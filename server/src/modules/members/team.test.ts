@@ -121,6 +121,43 @@ describe('an invitation', () => {
     expect(relay.mails[0]?.raw.replaceAll('=\r\n', '').replaceAll('=3D', '=')).toContain(body.invitation_url)
     expect(await select(w, 'select id from member_mails')).toEqual([])
   })
+
+  test('is not sent any more once another one replaced it or the member was removed', async () => {
+    await using relay = await openRelay()
+    await using w = await world({
+      env: { SYSTEM_SMTP_URL: `smtp://${relay.host}:${relay.port}`, SYSTEM_MAIL_FROM: 'carillon@example.com' },
+    })
+    const owner = await member(w, 'owner')
+    const [gia, hal] = [
+      (await w.post('/api/console/members', bodyOf('gia'), as(owner))).body,
+      (await w.post('/api/console/members', bodyOf('hal'), as(owner))).body,
+    ]
+    const again = (await w.post(`/api/console/members/${gia.id}/invite`, undefined, as(owner))).body
+    await w.delete(`/api/console/members/${hal.id}`, as(owner))
+    await w.drain('members.mail')
+    expect(relay.mails.map(({ to }) => to)).toEqual([['gia@team.example']])
+    expect(relay.mails[0]?.raw.replaceAll('=\r\n', '').replaceAll('=3D', '=')).toContain(again.invitation_url)
+    expect(await select(w, 'select id from member_mails')).toEqual([])
+  })
+
+  test('is given up after an hour by a server whose relay was removed, and so is a lost password, without a link', async () => {
+    await using relay = await openRelay()
+    const env = { SYSTEM_SMTP_URL: `smtp://${relay.host}:${relay.port}`, SYSTEM_MAIL_FROM: 'carillon@example.com' }
+    await using w = await world({ env })
+    const owner = await member(w, 'owner')
+    await w.post('/api/console/members', bodyOf('ivy'), as(owner))
+    await w.post('/api/console/lost-password', { email: owner.email }, { key: null })
+    await using later = await world({ own: true })
+    for (const minutes of [0, 1, 2, 4, 8, 16]) {
+      later.advance(`${minutes} minutes`)
+      await later.drain('members.mail')
+    }
+    expect(await select(w, 'select id from member_mails')).toEqual([])
+    expect(await select(w, `select kind from member_links where kind = 'password'`)).toEqual([])
+    w.advance('31 minutes')
+    await w.drain('members.mail')
+    expect(relay.mails).toEqual([])
+  })
 })
 
 describe('roles', () => {

@@ -1,5 +1,6 @@
 import type { PageRequest } from '../../infra/http/paging.ts'
 import { asSystem, type Ctx, type InTx, inTx, type OrganisationCtx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { lockRoom } from '../../infra/runtime/room.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
@@ -10,10 +11,12 @@ import { lockProject } from './deletion.queries.ts'
 import * as queries from './queries.ts'
 import type { Project, ProjectChanges, ProjectInput, ProjectRow } from './schema.ts'
 
-/** Throws 429 if the organisation has the maximum number of projects. */
-export async function requireProjectRoom(ctx: OrganisationCtx): Promise<void> {
+/** Throws 429 if the organisation has the maximum number of projects. Keeps others from adding one until the transaction ends. */
+export async function requireProjectRoom(ctx: InTx<OrganisationCtx>): Promise<void> {
   const { PROJECTS_MAX: max } = ctx.config
-  if (max === 0 || (await queries.countProjects(ctx)) < max) return
+  if (max === 0) return
+  await lockRoom(ctx, 'projects', ctx.organisationId)
+  if ((await queries.countProjects(ctx)) < max) return
   throw new ApiError('quota_exceeded', `An organisation may have at most ${max} project${max === 1 ? '' : 's'}.`)
 }
 

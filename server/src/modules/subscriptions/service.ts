@@ -1,6 +1,7 @@
 import { mapPage, type PageOf, type PageRequest, readPageRequest } from '../../infra/http/paging.ts'
 import { isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import { type Caller, type Ctx, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { lockRoom } from '../../infra/runtime/room.ts'
 import { CHANNELS, channels } from '../../lib/channels.ts'
 import { ApiError, type Fault, missing, notOfProject, refuse } from '../../lib/errors.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
@@ -29,14 +30,16 @@ export async function createDefaultSubscriptions(ctx: Ctx, projectId: ProjectId)
 const taken = () => new ApiError('resource_already_exists', 'A subscription type with this name and channel already exists.')
 
 /** Creates a subscription type. Throws 409 when name and channel are taken, 429 when there are too many. */
-export async function createSubscription(ctx: ProjectCtx, input: SubscriptionInput): Promise<Subscription> {
-  if ((await queries.countSubscriptions(ctx)) >= SUBSCRIPTIONS_MAX) {
-    throw new ApiError('quota_exceeded', `A project may have at most ${SUBSCRIPTIONS_MAX} subscription types.`)
-  }
-  const [created] = await queries.insertSubscriptions(ctx, ctx.projectId, [input])
-  if (!created) throw taken()
-  return present(created)
-}
+export const createSubscription = (ctx: ProjectCtx, input: SubscriptionInput): Promise<Subscription> =>
+  inTx(ctx, async (ctx) => {
+    await lockRoom(ctx, 'subscription types', ctx.projectId)
+    if ((await queries.countSubscriptions(ctx)) >= SUBSCRIPTIONS_MAX) {
+      throw new ApiError('quota_exceeded', `A project may have at most ${SUBSCRIPTIONS_MAX} subscription types.`)
+    }
+    const [created] = await queries.insertSubscriptions(ctx, ctx.projectId, [input])
+    if (!created) throw taken()
+    return present(created)
+  })
 
 /** A type for a reply. Leaves out members that are not set. */
 const present = ({ description, ...row }: SubscriptionRow): Subscription => ({ ...row, ...(description !== null && { description }) })

@@ -1,5 +1,6 @@
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { lockRoom } from '../../infra/runtime/room.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
@@ -33,12 +34,10 @@ export const KEPT_DAYS = 30
 /** Creates an active endpoint. Throws if its URL is not allowed, or the project has too many endpoints. */
 export async function createEndpoint(ctx: ProjectCtx, input: EndpointInput): Promise<EndpointWithSecret> {
   refuseUrl(ctx, input.url)
-  if ((await endpointQueries.countEndpoints(ctx)) >= ENDPOINTS_MAX) {
-    throw new ApiError('quota_exceeded', `A project may have at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`)
-  }
   const { name, url, description = '', signing_secret = newSecret(ctx) } = input
   const eventTypes = distinct(input.event_types)
   return inTx(ctx, async (ctx) => {
+    await requireEndpointRoom(ctx)
     const row = await endpointQueries.insertEndpoint(ctx, {
       name,
       url,
@@ -50,6 +49,12 @@ export async function createEndpoint(ctx: ProjectCtx, input: EndpointInput): Pro
     await subscribe(ctx, row.id, eventTypes)
     return { ...present(row), signing_secret }
   })
+}
+
+async function requireEndpointRoom(ctx: InTx): Promise<void> {
+  await lockRoom(ctx, 'webhook endpoints', ctx.projectId)
+  if ((await endpointQueries.countEndpoints(ctx)) < ENDPOINTS_MAX) return
+  throw new ApiError('quota_exceeded', `A project may have at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`)
 }
 
 export const listEndpoints = async (ctx: ProjectCtx, page: PageRequest) => mapPage(await endpointQueries.listEndpoints(ctx, page), present)

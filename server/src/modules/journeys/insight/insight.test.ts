@@ -413,6 +413,29 @@ describe('users', () => {
     const journey = await entered(w)
     for (const path of ['users/ana', 'users/ana/explain']) expect(JSON.stringify(await journey.get(path))).not.toContain('"pro"')
   })
+
+  test('have no values of hidden attributes that they no longer have', async () => {
+    await using w = await world()
+    await w.put('/api/client/attributes/plan', { hidden: true })
+    const journey = await entered(w)
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', data: { plan: null } }])
+    expect(JSON.stringify(await journey.get('users/ana'))).not.toContain('"pro"')
+  })
+
+  test('have no values of hidden attributes whose key has a dot', async () => {
+    await using w = await world()
+    await w.put('/api/client/attributes/loyalty.level', { hidden: true })
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', data: { 'loyalty.level': 'gold' } }])
+    const rule = { attribute: String.raw`data.loyalty\.level`, is: 'gold' }
+    const journey = await createJourney(w, { status: 'live' }, { ...steps, g1: { ...GATE, data: { rule } } })
+    await journey.post('entrances', { external_id: 'ana' })
+    await w.drain()
+    const timeline = await journey.get('users/ana')
+    expect(timeline.entrances[0].visits[1]).toMatchObject({ step: 'g1', path: 'yes' })
+    const { body, text } = await journey.post('simulate', { user: { external_id: 'ana' }, entrance: 'api' })
+    expect(body.visits[1], text).toMatchObject({ step: 'g1', path: 'yes' })
+    for (const shown of [timeline, await journey.get('users/ana/explain'), body]) expect(JSON.stringify(shown)).not.toContain('gold')
+  })
 })
 
 describe('an explanation', () => {

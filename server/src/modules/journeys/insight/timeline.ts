@@ -3,7 +3,8 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { missing } from '../../../lib/errors.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
 import { insideOf, journeyUserOf, type PastRow, pastOf, type TrailRow, type TrailVisit } from '../../positions/index.ts'
-import { requireUser, type UserRow, usersForCaller } from '../../users/index.ts'
+import { hiddenKeysOf, requireUser } from '../../users/index.ts'
+import { withoutAttributes } from '../live/seen.ts'
 import { findJourney } from '../queries.ts'
 import type { Step } from '../schema.ts'
 import * as kinds from '../steps/index.ts'
@@ -23,7 +24,7 @@ export async function getTimeline(ctx: ProjectCtx, id: JourneyId, name: string):
   const [active, past] = [await insideOf(ctx, id, user.id), await pastOf(ctx, id, user.id, PAST_MAX)]
   const versions = [...new Set([...active, ...past].map(({ version }) => version))]
   const graphs = new Map((await stepsOfVersions(ctx, id, versions)).map(({ version, steps }) => [version, steps]))
-  const hidden = await hiddenAttributes(ctx, user)
+  const hidden = new Set(await hiddenKeysOf(ctx))
   const tell = (row: TrailRow | PastRow) => visitsOf(row, graphs.get(row.version) ?? [], hidden)
   return {
     entered: known?.entered ?? 0,
@@ -34,16 +35,6 @@ export async function getTimeline(ctx: ProjectCtx, id: JourneyId, name: string):
     ...(known?.arm != null && { arm: known.arm }),
     entrances: [...active.map((row) => present(row, tell(row))), ...past.map((row) => present(row, tell(row)))],
   }
-}
-
-/** The attributes that this caller may not see (D-ATTR-1), as `seen` names them. */
-async function hiddenAttributes(ctx: ProjectCtx, user: UserRow): Promise<Set<string>> {
-  const [shown] = await usersForCaller(ctx, [user])
-  return new Set(
-    Object.keys(user.data)
-      .filter((key) => !Object.hasOwn(shown?.data ?? {}, key))
-      .map((key) => `data.${key}`),
-  )
 }
 
 function present(row: TrailRow | PastRow, visits: TimelineEntrance['visits']): TimelineEntrance {
@@ -73,8 +64,7 @@ function visitsOf(row: TrailRow | PastRow, steps: Step[], hidden: ReadonlySet<st
   const isNoted = trail.some((one) => one.visit === visit)
   const present: TrailVisit = { step, visit, arrived_at: arrived_at.toISOString(), left_at: null, path: null, reason: null, seen: {} }
   return [...trail, ...(isNoted ? [] : [present])].map((stored) => {
-    const seen = Object.fromEntries(Object.entries(stored.seen).filter(([name]) => !isHidden(hidden, name)))
-    const shown = { ...stored, seen }
+    const shown = { ...stored, seen: withoutAttributes(stored.seen, hidden) }
     return {
       ...shown,
       arrived_at: new Date(stored.arrived_at),
@@ -83,9 +73,6 @@ function visitsOf(row: TrailRow | PastRow, steps: Step[], hidden: ReadonlySet<st
     }
   })
 }
-
-const isHidden = (hidden: ReadonlySet<string>, name: string): boolean =>
-  [...hidden].some((attribute) => name === attribute || name.startsWith(`${attribute}.`))
 
 function sentenceOf(visit: TrailVisit, steps: Step[]): string {
   const step = steps.find(({ external_id }) => external_id === visit.step)

@@ -1,4 +1,5 @@
 /** What a rule saw of a user, for the trail. Pure. */
+import { pathOf } from '../../../lib/attribute-paths.ts'
 import type { CompiledRule, UserFacts } from '../../rules/index.ts'
 import type { RuleResult } from '../steps/step.ts'
 
@@ -21,3 +22,7 @@ function nameOf(condition: Record<string, unknown>, path: string): string {
     if (typeof condition[kind] === 'string' || typeof condition[kind] === 'number') return `${kind}:${condition[kind]}`
   return path
 }
+
+/** What was seen, without attributes of these top-level keys of `data` (D-ATTR-1). */
+export const withoutAttributes = (seen: Record<string, unknown>, keys: ReadonlySet<string>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(seen).filter(([name]) => !keys.has(pathOf(name)?.[0] ?? '')))

@@ -7,9 +7,10 @@ import { DAY_MS, HOUR_MS, parseTime, SECOND_MS } from '../../../lib/times.ts'
 import { isSendable, reasonAgainst, renderSimulated } from '../../campaigns/index.ts'
 import { pastEventsOf } from '../../events/index.ts'
 import { suppressedAmong } from '../../subscriptions/index.ts'
-import { requireUser, type UserRow, usersForCaller } from '../../users/index.ts'
+import { hiddenKeysOf, requireUser, type UserRow } from '../../users/index.ts'
 import type { Graph } from '../engine/graph.ts'
 import type { Graphs } from '../engine/run.ts'
+import { withoutAttributes } from '../live/seen.ts'
 import { findJourney } from '../queries.ts'
 import { renderTexts } from '../tasks.ts'
 import { MADE_UP, type Needed, neededBy, simulatedUsers } from './facts.ts'
@@ -178,12 +179,11 @@ export function answerOf(given: { status: number; body?: unknown } | undefined) 
 
 async function present(ctx: ProjectCtx, row: UserRow, needed: Needed, result: Simulated): Promise<SimulationResult> {
   const { entrances, visits, messages, refusals, stopped } = result
-  const hidden = await hiddenAttributes(ctx, row)
+  const hidden = new Set(await hiddenKeysOf(ctx))
   const last = entrances.at(-1)
   const shown = entrances.flatMap((entrance, index) =>
     (visits.get(entrance.id) ?? []).map(({ seen, arrived_at, left_at, ...visit }) => {
-      const visible = Object.fromEntries(Object.entries(seen).filter(([name]) => !hidden.some((one) => isWithin(name, one))))
-      const about = { ...visit, arrived_at, left_at, seen: visible }
+      const about = { ...visit, arrived_at, left_at, seen: withoutAttributes(seen, hidden) }
       return {
         entrance: index + 1,
         ...about,
@@ -201,16 +201,6 @@ async function present(ctx: ProjectCtx, row: UserRow, needed: Needed, result: Si
     next_due: last?.dueAt ?? null,
     ...(stopped !== null && { stopped }),
   }
-}
-
-const isWithin = (name: string, attribute: string): boolean => name === attribute || name.startsWith(`${attribute}.`)
-
-/** The attributes that the caller may not see (D-ATTR-1), as `seen` names them. */
-async function hiddenAttributes(ctx: ProjectCtx, row: UserRow): Promise<string[]> {
-  const [shown] = await usersForCaller(ctx, [row])
-  return Object.keys(row.data)
-    .filter((key) => !Object.hasOwn(shown?.data ?? {}, key))
-    .map((key) => `data.${key}`)
 }
 
 async function presentMessages(ctx: ProjectCtx, row: UserRow, { campaigns }: Needed, messages: SimulatedMessage[]) {

@@ -3,7 +3,7 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { missing } from '../../../lib/errors.ts'
 import { type CompiledRule, compileRule, type Explanation, explainRule, type Rule } from '../../rules/index.ts'
-import { requireUser, type UserRow, usersForCaller } from '../../users/index.ts'
+import { hiddenKeysOf, requireUser, type UserRow } from '../../users/index.ts'
 import { loadFacts } from '../live/load-facts.ts'
 import { findRule } from '../queries.ts'
 import type { ListRow, UserExplanation } from '../schema.ts'
@@ -41,14 +41,13 @@ export async function explainForUser(ctx: ProjectCtx, rule: Rule, user: UserRow)
   return {
     holds: compiled.holds(facts, nowMs),
     next_check_at: nextChange === null ? null : new Date(nextChange),
-    explanation: without(await hiddenConditions(ctx, compiled, user), explainRule(compiled, facts, nowMs)),
+    explanation: without(await hiddenConditions(ctx, compiled), explainRule(compiled, facts, nowMs)),
   }
 }
 
 /** The paths of conditions about attributes that this caller may not see (D-ATTR-1). */
-async function hiddenConditions(ctx: ProjectCtx, { conditions }: CompiledRule, user: UserRow): Promise<Set<string>> {
-  const [seen] = await usersForCaller(ctx, [user])
-  const hidden = new Set(Object.keys(user.data).filter((key) => !Object.hasOwn(seen?.data ?? {}, key)))
+async function hiddenConditions(ctx: ProjectCtx, { conditions }: CompiledRule): Promise<Set<string>> {
+  const hidden = new Set(await hiddenKeysOf(ctx))
   const isHidden = (dependency: string) => dependency.startsWith(DATA) && hidden.has(dependency.slice(DATA.length))
   return new Set(conditions.filter(({ compiled }) => compiled.dependencies.some(isHidden)).map(({ path }) => path))
 }

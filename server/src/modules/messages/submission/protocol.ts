@@ -16,7 +16,8 @@ type Submitter = { ctx: ProjectCtx; keyId: KeyId }
 const MAILS_PER_CONNECTION_MAX = 1000
 /** A failed login waits, so that guessing is slow. */
 const FAILED_LOGIN_MS = 1000
-const KEY = /^sk_[A-Za-z0-9_-]{16,250}$/
+/** The prefix says nothing about the rights of a key (D-KEY-4). */
+const KEY = /^(?:sk|pk)_[A-Za-z0-9_-]{16,250}$/
 const ROLES: readonly string[] = ['smtpproxy', 'admin']
 
 /** The protocol for one process, with rate limits of its own. */
