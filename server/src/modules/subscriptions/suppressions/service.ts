@@ -178,13 +178,14 @@ export async function lockAddresses(ctx: InTx, users: Contact[]): Promise<void> 
 export async function suppressErased(ctx: InTx, users: Contact[]): Promise<void> {
   const addresses = users.flatMap(addressesOf)
   if (addresses.length === 0) return
-  await suppress(
-    ctx,
-    addresses.map((address) => ({ ...address, reason: 'erased', source: {} })),
-  )
+  // In the order in which a bounce locks them.
   await deleteBounces(
     ctx,
     hashed(ctx, await keyCreated(ctx), addresses).map(({ address_hash }) => address_hash),
+  )
+  await suppress(
+    ctx,
+    addresses.map((address) => ({ ...address, reason: 'erased', source: {} })),
   )
 }
 
