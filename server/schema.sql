@@ -1593,6 +1593,7 @@ create table parked_items (
   parked_at timestamp(3) with time zone not null,
   constraint parked_items_pkey PRIMARY KEY (project_id, id)
 );
+CREATE INDEX parked_items_by_anonymous_id ON parked_items USING btree (project_id, hashtextextended((item ->> 'anonymous_id'::text), (0)::bigint)) WHERE (((item ->> 'anonymous_id'::text) IS NOT NULL) AND ((item ->> 'user_id'::text) IS NULL));
 
 create table preflight_addresses (
   project_id bigint not null,

@@ -11,7 +11,7 @@ import { eraseJourneys } from './modules/journeys/index.ts'
 import { eraseMemberships, lockLists } from './modules/lists/index.ts'
 import { eraseMessages, eraseSubmissions } from './modules/messages/index.ts'
 import { inEachProject } from './modules/projects/index.ts'
-import { eraseSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
+import { eraseSubscriptions, lockAddresses, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks } from './modules/tracking/index.ts'
 import {
   contactsWithoutOwner,
@@ -34,7 +34,9 @@ async function erase(ctx: InTx, { id, erase_requested_at }: { id: UserId; erase_
   // Not when users are deleted for another reason: their rows are still to be corrected, and their applications still send to them.
   await eraseRows(ctx, erased)
   await eraseParked(ctx, erased)
-  // The request did that, unless an older version accepted it. Whoever signed up with an address since keeps it.
+  // The request did that, unless an older version accepted it. Users who signed up with an address since keep it: one who is just lifting its
+  // suppression is waited for, and then found among the owners.
+  await lockAddresses(ctx, erased)
   await suppressErased(ctx, await contactsWithoutOwner(ctx, erased))
   // Later email is to whoever signed up with the address since.
   await eraseSubmissions(ctx, erased, erase_requested_at)

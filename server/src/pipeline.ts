@@ -16,7 +16,7 @@ import {
   newEventsOf,
   parkedOf,
   queuedChangesOf,
-  releaseUnapplied,
+  settleRepeats,
   updatesOf,
   usersOfItems,
   withoutRepeats,
@@ -65,7 +65,7 @@ export async function applyWave(
   const startedAt = ctx.clock.now()
   const { partition } = place
   const identified = await identifyUsers(ctx, updatesOf(items), known.ids)
-  await releaseUnapplied(ctx, items, identified.users)
+  await settleRepeats(ctx, items, identified.users)
   if (identified.changes.changes.some(({ is_new }) => is_new)) await requireSameErasures(ctx, known.ids.erased)
   await mergeUserData(ctx, identified.changes.merges)
   await recordSignUps(ctx, identified.changes.changes)

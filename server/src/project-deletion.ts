@@ -18,15 +18,16 @@ import { countUsers } from './modules/users/index.ts'
 import { deleteEveryEndpoint } from './modules/webhooks/index.ts'
 
 /**
- * The tables of a project, in the order in which its rows are deleted: what is still to be sent first, and what refers to something before that.
+ * The tables of a project, in the order in which its rows are deleted: what is still to be sent or due first, and what refers to something
+ * before that.
  * A house test compares them with the catalogue of the database.
  */
 export const PROJECT_TABLES: readonly string[] =
-  `journey_calls mail_recipients mail_messages webhook_attempts webhook_deliveries webhook_hours webhook_replays webhook_cursors webhook_event_subscriptions
+  `journey_calls journey_timers mail_recipients mail_messages webhook_attempts webhook_deliveries webhook_hours webhook_replays webhook_cursors webhook_event_subscriptions
   webhook_secrets webhook_endpoints webhook_events webhook_versions queue_partitions queue_batches queue_entries parked_items traced_messages
   message_requests message_attachments message_contents message_states sandbox_messages messages message_addresses message_counts message_days
   rate_queues rate_buckets send_attempts inbox_messages inbox_counters
-  journey_timers journey_backtests journey_sweeps journey_rates journey_keys journey_users journey_past journey_entrances journey_counts journey_clocks
+  journey_backtests journey_sweeps journey_rates journey_keys journey_users journey_past journey_entrances journey_counts journey_clocks
   journey_steps journey_versions journeys
   import_changes import_chunks import_dry_run_rows import_failures imports
   list_memberships list_counts list_days list_build_parts list_versions lists list_clocks tracked_times

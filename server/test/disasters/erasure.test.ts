@@ -9,6 +9,7 @@ import { Count } from '../../src/lib/shapes.ts'
 import { lockLists } from '../../src/modules/lists/index.ts'
 import { suppressErased } from '../../src/modules/subscriptions/index.ts'
 import { deleteUser } from '../../src/modules/users/index.ts'
+import { endIdentityEpoch } from '../../src/modules/users/queries.ts'
 import { type World, world } from '../world.ts'
 
 const event = (ids: object) => ({ name: 'order', data: { secret: 'of-kim' }, ...ids })
@@ -107,6 +108,24 @@ describe('what was accepted before an erasure', () => {
     await w.drain()
     expect(await rows()).toEqual([])
   })
+})
+
+test('an erasure that waits for the ids of a batch holds no suppression, for which the batch may wait', async () => {
+  await using w = await world({ own: true })
+  await w.users('kim')
+  const suppressed = await w.post('/api/client/suppressions', [{ channel: 'email', address: 'kim@example.com', reason: 'complaint' }])
+  expect(suppressed.status, suppressed.text).toBeLessThan(300)
+  await inTx(w.ctx, endIdentityEpoch)
+  const waiting = () => w.db.value(Count, sql`select count(*) as count from pg_locks where locktype = 'transactionid' and not granted`)
+  let erasing: Promise<void> | undefined
+  await inTx(w.ctx, async (ctx) => {
+    await endIdentityEpoch(ctx)
+    erasing = erase(w, 'kim')
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 })
+    await ctx.db.run(sql`select id from suppressions where project_id = ${w.projectId} for update nowait`)
+  })
+  await erasing
+  expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ reason: 'erased' }])
 })
 
 describe('an import that was accepted before an erasure', () => {

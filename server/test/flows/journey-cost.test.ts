@@ -7,27 +7,34 @@ import { type World, world } from '../world.ts'
 
 const at = { x: 0, y: 0 }
 const to = (external_id: string, path?: string) => ({ external_id, ...(path !== undefined && { path }) })
-const USER_TABLES = /\bjourney_(entrances|timers|users|past|keys|counts)\b/
+const USER_TABLES = /\bjourney_(entrances|timers|users|past|keys|counts|calls)\b/
 /** What a batch asks whatever is in it: which versions are published, and which timers are due. */
 const PROBES = /^with recursive|q\.until|journey_versions/
 
-/** The statements about users of journeys while this runs. */
-async function statementsOf(work: () => Promise<unknown>): Promise<{ reads: string[]; writes: string[] }> {
-  const texts: string[] = []
+type Statements = { reads: string[]; writes: string[] }
+
+/** Has the connections that are opened from now on recorded, and returns the statements about users of journeys while something runs. */
+function recordStatements(): Disposable & { of(work: () => Promise<unknown>): Promise<Statements> } {
+  let texts: string[] = []
   const { query } = pg.Client.prototype
   pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
     const [first] = given
     texts.push((typeof first === 'string' ? first : ((first as { text?: string } | undefined)?.text ?? '')).trim())
     return (query as (...args: unknown[]) => unknown).apply(this, given)
   } as typeof query
-  try {
-    await work()
-  } finally {
-    pg.Client.prototype.query = query
-  }
-  const own = texts.filter((text) => USER_TABLES.test(text) && !PROBES.test(text))
   const isRead = (text: string) => /^select/i.test(text)
-  return { reads: own.filter(isRead), writes: own.filter((text) => !isRead(text)) }
+  return {
+    async of(work) {
+      texts = []
+      await work()
+      expect(texts.some((text) => PROBES.test(text))).toBe(true)
+      const own = texts.filter((text) => USER_TABLES.test(text) && !PROBES.test(text))
+      return { reads: own.filter(isRead), writes: own.filter((text) => !isRead(text)) }
+    },
+    [Symbol.dispose]() {
+      pg.Client.prototype.query = query
+    },
+  }
 }
 
 const names = (count: number) => Array.from({ length: count }, (_, number) => `user-${number}`)
@@ -55,34 +62,46 @@ async function liveJourney(w: World) {
   )
 }
 
-async function sendAndApply(w: World, name: string, users: string[]): Promise<void> {
-  for (let from = 0; from < users.length; from += 100) {
-    const some = users.slice(from, from + 100)
-    await w.post(
-      '/api/client/events',
-      some.map((external_id) => ({ name, external_id })),
-    )
-  }
+const sendAndApply = (w: World, name: string, users: string[]): Promise<void> =>
+  sendAndApplyAll(
+    w,
+    users.map((external_id) => ({ name, external_id })),
+  )
+
+async function sendAndApplyAll(w: World, events: object[]): Promise<void> {
+  for (let from = 0; from < events.length; from += 100) await w.post('/api/client/events', events.slice(from, from + 100))
   await w.drain('ingest.apply')
 }
 
 test('a batch that no journey watches costs no statement about users, and others cost as many for few users as for many', async () => {
-  await using w = await world()
+  using statements = recordStatements()
+  await using w = await world({ own: true })
   await w.users(...names(100))
   await w.drain()
   await liveJourney(w)
   await sendAndApply(w, 'cart', ['user-99'])
-  expect(await statementsOf(() => sendAndApply(w, 'page_viewed', names(90)))).toEqual({ reads: [], writes: [] })
+  expect(await statements.of(() => sendAndApply(w, 'page_viewed', names(90)))).toEqual({ reads: [], writes: [] })
   for (const [name, reads, writes] of [
     ['cart', 5, 12],
     ['purchase', 5, 12],
   ] as const) {
-    const few = await statementsOf(() => sendAndApply(w, name, names(5)))
-    const many = await statementsOf(() => sendAndApply(w, name, names(90).slice(5)))
+    const few = await statements.of(() => sendAndApply(w, name, names(5)))
+    const many = await statements.of(() => sendAndApply(w, name, names(90).slice(5)))
     expect(many.reads.length, many.reads.join('\n')).toBeLessThanOrEqual(reads)
     expect(many.writes.length, many.writes.join('\n')).toBeLessThanOrEqual(writes)
     expect([many.reads.length, many.writes.length]).toEqual([few.reads.length, few.writes.length])
   }
+})
+
+test('a batch that merges users costs no statement about users of journeys in a project without journeys', async () => {
+  using statements = recordStatements()
+  await using w = await world({ own: true })
+  await w.users('ana')
+  await w.post('/api/client/events', [{ name: 'viewed', anonymous_id: 'visitor' }])
+  await w.drain()
+  const merging = statements.of(() => sendAndApplyAll(w, [{ name: 'viewed', external_id: 'ana', anonymous_id: 'visitor' }]))
+  expect(await merging).toEqual({ reads: [], writes: [] })
+  expect((await w.get('/api/client/users/ana')).body).toMatchObject({ anonymous_id: 'visitor' })
 })
 
 test('metrics tell how late the oldest timer is, whichever process applies it, and that none is late any more', async () => {

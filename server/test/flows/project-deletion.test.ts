@@ -5,7 +5,9 @@ import { deleteRows } from '../../src/infra/postgres/project-rows.ts'
 import { SEND_JOBS } from '../../src/modules/messages/index.ts'
 import { eraseNextProject } from '../../src/modules/projects/index.ts'
 import { eraseProjects } from '../../src/project-deletion.ts'
+import { queueDepths } from '../../src/workers.ts'
 import { run } from '../blasts.ts'
+import { createJourney } from '../journeys.ts'
 import { answerOrders, order, recipientsOf, sendOver } from '../mailing.ts'
 import { openRelay } from '../relay.ts'
 import { select } from '../select.ts'
@@ -71,6 +73,35 @@ test('from the reply on its keys are refused, it is not found, and nothing that 
   expect(await select(w, 'select journey_id from journey_calls where project_id = $1', [w.projectId])).toEqual([])
   await w.drain()
   expect([recipientsOf(relay), receiver.requests, await usersLeft(w)]).toEqual([[], [], 0])
+})
+
+test('the users in its journeys go no further, and their timers are not late', async () => {
+  await using w = await world({ own: true })
+  const receiver = await w.receiver()
+  await w.users('kim')
+  const at = { x: 0, y: 0 }
+  await createJourney(
+    w,
+    { status: 'live' },
+    {
+      start: { type: 'entrance', ...at, data: { trigger: 'event', event_name: 'cart' }, children: [{ external_id: 'hour' }] },
+      hour: { type: 'delay', ...at, data: { hours: 1 }, children: [{ external_id: 'call' }] },
+      call: { type: 'webhook', ...at, data: { url: receiver.url } },
+    },
+  )
+  await w.post('/api/client/events', [{ name: 'cart', external_id: 'kim' }])
+  await w.drain('ingest.apply')
+  expect((await remove(w)).status).toBe(204)
+  w.advance('2 hours')
+  // Before anything was erased.
+  await queueDepths(w.ctx)
+  expect((await w.get('/metrics', { key: null })).text).toMatch(/^app_journey_timer_lag_seconds 0$/m)
+  await w.drain('ingest.apply', 'journeys.call')
+  expect(receiver.requests).toEqual([])
+  expect(await eraseProjects(w.ctx, 1)).toBe(1)
+  expect(await select(w, 'select from journey_timers where project_id = $1', [w.projectId])).toEqual([])
+  await w.drain()
+  expect([receiver.requests, await usersLeft(w)]).toEqual([[], 0])
 })
 
 test('a batch that was cut off is done again, and what arrives late is erased too; the audit log keeps what happened', async () => {

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Sql, sql } from '../../src/infra/postgres/db.ts'
 import { jointViews } from '../../src/infra/postgres/joint.ts'
+import { eraseParkedAnonymous } from '../../src/infra/queue/erasing.ts'
 import { asSystem, type InTx, inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
 import type { CampaignId, ImportId, MessageId, ProjectId, SubscriptionId, UserId } from '../../src/lib/ids.ts'
 import { findSendingCampaigns } from '../../src/modules/campaigns/queries.ts'
@@ -92,6 +93,9 @@ const domains = () =>
 const changes = () =>
   sql`insert into import_changes (project_id, import_id, position, no, user_id, is_new, before, after, joined, subscription_ids, at)
       select p, 1, i, 0, i, false, '{}', '{}', false, '{}', ${now} from ${rows}`
+const parked = () =>
+  sql`insert into parked_items (project_id, id, kind, request_id, received_at, item, reason, parked_at) overriding system value
+      select p, i, 'events', '', ${now}, jsonb_build_object('name', 'x', 'anonymous_id', 'visit-' || i), '', ${now} from ${rows}`
 const hashOf = (i: number) => String(i).padStart(32, '0')
 const attempts = () =>
   sql`insert into send_attempts (project_id, id, lease_token, message_ids, provider, created_at) overriding system value
@@ -235,6 +239,14 @@ const lookups: Record<string, Lookup> = {
       await takeLastChanges(ctx, 1 as ImportId, ids.length)
       await deleteChangesOf(ctx, ids as UserId[])
     },
+  },
+  'parked items of anonymous ids': {
+    tables: { parked_items: parked },
+    call: (ctx, ids) =>
+      eraseParkedAnonymous(
+        ctx,
+        ids.map((i) => `visit-${i}`),
+      ),
   },
   suppressions: {
     tables: { suppressions },

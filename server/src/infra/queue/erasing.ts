@@ -20,7 +20,9 @@ export const eraseParked = (ctx: InTx, users: { id: UserId; external_id: string 
 export const eraseParkedAnonymous = (ctx: InTx, anonymousIds: string[]) =>
   ctx.db.run(
     sql`delete from parked_items
-        where project_id = ${ctx.projectId} and item ->> 'anonymous_id' = any(${anonymousIds}::text[]) and item ->> 'user_id' is null`,
+        where project_id = ${ctx.projectId}
+          and hashtextextended(item ->> 'anonymous_id', 0) = any(array(select hashtextextended(a.id, 0) from unnest(${anonymousIds}::text[]) as a(id)))
+          and item ->> 'anonymous_id' = any(${anonymousIds}::text[]) and item ->> 'user_id' is null`,
   )
 
 const Position = Type.Integer()

@@ -185,6 +185,26 @@ describe('POST /events', () => {
     expect(await stored(w)).toHaveLength(1)
   })
 
+  test('an event is applied that was sent again together with the one that could not be, and only once', async () => {
+    await using w = await world()
+    const keys = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`n${at}`, at]))
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', data: keys }, { external_id: 'lee' }])
+    const event = { name: 'refused', external_id: 'kim', event_id: 'e1', user: { data: { more: 1 } } }
+    await post(w, [event, { name: 'none', external_id: 'lee' }])
+    await post(w, [{ ...event, name: 'corrected', user: { data: { n0: 7 } } }])
+    await post(w, [
+      { ...event, name: 'repeated', user: { data: { n0: 9 } } },
+      { ...event, name: 'repeated', external_id: 'lee', user: { email: 'lee@example.com' } },
+      { name: 'repeated', external_id: 'lee', event_id: 'e1' },
+    ])
+    await w.drain()
+    await post(w, [{ ...event, name: 'repeated', user: { data: { n0: 11 } } }])
+    await w.drain()
+    expect((await stored(w)).map(({ name }) => name).sort()).toEqual(['corrected', 'none'])
+    expect((await w.get('/api/client/users/kim')).body.data.n0).toBe(7)
+    expect((await w.get('/api/client/users/lee')).body.email).toBeNull()
+  })
+
   test('two identical events without an id are two events', async () => {
     await using w = await world()
     await post(w, [

@@ -2,7 +2,7 @@ import { type Db, isSqlState, LOCK_NOT_AVAILABLE } from '../../infra/postgres/db
 import type { Partition } from '../../infra/queue/partitions.ts'
 import { afterCommit, type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
-import type { AcceptedEvent, NewEvent, StoredEvent } from './event.ts'
+import type { NewEvent, StoredEvent } from './event.ts'
 import { missingMonths, monthOf } from './months.ts'
 import * as queries from './queries.ts'
 import { limitLockWait } from './retention.queries.ts'
@@ -38,30 +38,21 @@ export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Part
 
 /** Remembers the id of an event (D-EVT-4). False for one that is remembered already. For what is reported to the server, perhaps several times. */
 export const isNewEventId = async (ctx: InTx, event_id: string): Promise<boolean> => {
-  const now = ctx.clock.now()
-  return (await queries.saveEventIds(ctx, [{ event_id, received_at: now }], new Date(now.getTime() - EVENT_ID_MEMORY_MS))).length > 0
+  return (await claimEventIds(ctx, [{ event_id, received_at: ctx.clock.now() }])).size > 0
 }
 
 /**
- * Stores the ids of events before anything of the events is applied. Another transaction with one of these ids waits until this one has
- * committed. Returns the repeats among the events: those whose id an earlier event has.
+ * Stores ids of events before anything of the events is applied. Another transaction with one of these ids waits until this one has
+ * committed. Returns the new ones: those that no earlier event has.
  */
-export async function claimEventIds(ctx: InTx, events: AcceptedEvent[]): Promise<Set<AcceptedEvent>> {
-  const firsts = new Map<string, AcceptedEvent>()
-  for (const event of events) if (event.eventId !== null && !firsts.has(event.eventId)) firsts.set(event.eventId, event)
-  if (firsts.size === 0) return new Set()
-  const named = [...firsts].map(([event_id, { receivedAt }]) => ({ event_id, received_at: receivedAt }))
+export async function claimEventIds(ctx: InTx, ids: { event_id: string; received_at: Date }[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
   const since = new Date(ctx.clock.now().getTime() - EVENT_ID_MEMORY_MS)
-  const claimed = new Set((await queries.saveEventIds(ctx, named, since)).map(({ event_id }) => event_id))
-  const isFirst = (event: AcceptedEvent, id: string) => firsts.get(id) === event && claimed.has(id)
-  const repeats = events.filter((event) => event.eventId !== null && !isFirst(event, event.eventId))
-  afterCommit(ctx, () => ctx.metrics.eventsIngested('duplicate', repeats.length))
-  return new Set(repeats)
+  return new Set((await queries.saveEventIds(ctx, ids, since)).map(({ event_id }) => event_id))
 }
 
 /** Gives the ids of events back that could not be applied, so that they can be sent again. */
-export async function releaseEventIds(ctx: InTx, events: AcceptedEvent[]): Promise<void> {
-  const ids = events.flatMap(({ eventId }) => eventId ?? [])
+export async function releaseEventIds(ctx: InTx, ids: string[]): Promise<void> {
   if (ids.length > 0) await queries.deleteEventIds(ctx, ids)
 }
 

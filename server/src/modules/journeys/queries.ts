@@ -136,12 +136,12 @@ export const unarchiveJourney = (ctx: InTx, id: JourneyId) =>
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is not null`,
   )
 
-/** Archives all journeys of a project that is deleted. */
+/** Archives all journeys of a project that is deleted, and holds them: users inside stay where they are until they are erased. */
 export const archiveJourneys = (ctx: InTx) =>
   ctx.db.run(
     sql`update journeys
-        set archived_at = ${ctx.clock.now()}, status = case when status = 'live' then 'off' else status end
-        where project_id = ${ctx.projectId} and archived_at is null`,
+        set archived_at = coalesce(archived_at, ${ctx.clock.now()}), status = case when status = 'live' then 'off' else status end, is_held = true
+        where project_id = ${ctx.projectId}`,
   )
 
 export const countJourneys = (ctx: ProjectCtx): Promise<number> =>

@@ -24,6 +24,7 @@ export { normalised as foldAddress } from './suppressions/addresses.ts'
 export { type BouncedAddress, recordBounces } from './suppressions/bounces.ts'
 export type { SuppressionReason } from './suppressions/schema.ts'
 export {
+  lockAddresses,
   suppress,
   suppressErased,
   suppressedAmong,

@@ -1,10 +1,14 @@
 /** What stops transactional messages, and what a new sign-up lifts (D-SUB-5). Observed at a relay. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { recipientsOf, sendOver } from '../../../test/mailing.ts'
 import { openRelay } from '../../../test/relay.ts'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
+import { Count } from '../../lib/shapes.ts'
+import { upsertUsers } from '../users/index.ts'
+import { recordSignUps } from './sign-ups.ts'
 import { suppress } from './suppressions/service.ts'
 
 const ANA = { external_id: 'ana', email: 'ana@example.com' }
@@ -60,6 +64,30 @@ describe('a transactional message', () => {
 })
 
 describe('the address of an erased user', () => {
+  test('stays that of a user who signs up with it while the erasure is carried out', async () => {
+    await using relay = await openRelay()
+    await using w = await world({ own: true })
+    await sendOver(w, relay)
+    await w.users('ana')
+    await w.delete('/api/client/users/ana')
+    const [signedUp, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const signingUp = inTx(w.ctx, async (ctx) => {
+      const { changes } = await upsertUsers(ctx, [{ profile: { ...ANA, external_id: 'new' }, at: w.clock.now() }])
+      await recordSignUps(ctx, changes.changes)
+      signedUp.resolve()
+      await commit.promise
+    })
+    await signedUp.promise
+    const erasing = w.drain('users.erase')
+    const waiting = () => w.db.value(Count, sql`select count(*) as count from pg_locks where locktype = 'transactionid' and not granted`)
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 })
+    commit.resolve()
+    await Promise.all([signingUp, erasing])
+    expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+    expect((await send(w, await typeOf(w, false), { external_id: 'new' })).state).toBe('queued')
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  })
+
   test.each<[string, (w: World) => Promise<unknown>]>([
     ['a request of users', (w) => w.post('/api/client/users/batch', [ANA])],
     ['a change of users', (w) => w.request('PATCH', '/api/client/users', [ANA])],

@@ -30,8 +30,9 @@ export async function deleteUser(ctx: ProjectCtx, name: string, suppressErased: 
     // The job cannot know them any more.
     if (anonymousIds.length > 0) await eraseParkedAnonymous(ctx, anonymousIds)
     await erasure.unlinkUsers(ctx, [id])
-    await suppressErased(ctx, await erasure.contactsWithMerged(ctx, id))
+    // In the order in which a batch locks them.
     await queries.endIdentityEpoch(ctx, position)
+    await suppressErased(ctx, await erasure.contactsWithMerged(ctx, id))
     ctx.wake(ERASE)
     return { id: await erasure.insertErasure(ctx, id, { [anonymousIdStore.name]: anonymous_ids }) }
   })

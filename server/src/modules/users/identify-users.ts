@@ -9,10 +9,10 @@ import { type ErasedIds, erasedIdsOf } from './erased-ids.ts'
 import type { Profile, UserUpdate } from './identity.ts'
 import * as queries from './queries.ts'
 import type { MergedInto } from './queued-changes.ts'
-import { USER_DELETED, upsertUsers } from './upsert-users.ts'
+import { REPEATED, USER_DELETED, upsertUsers } from './upsert-users.ts'
 
-/** The user of an update; why the update is invalid; or that its user was erased or removed before it was applied. */
-export type IdentifiedUser = { userId: UserId } | { faults: Fault[] } | { isDeleted: true }
+/** The user of an update; why the update is invalid; that its user was erased or removed before it was applied; or that it is a repeat. */
+export type IdentifiedUser = { userId: UserId } | { faults: Fault[] } | { isDeleted: true } | { isRepeat: true }
 
 /** Finds the user of each update, in order. Creates, links, merges and changes users where the updates require it. */
 export async function identifyUsers(
@@ -30,6 +30,7 @@ export async function identifyUsers(
     const outcome = upserted.next().value
     if (!outcome) throw new Error('Every update that was not resolved has an outcome.')
     if (outcome === USER_DELETED) return { isDeleted: true }
+    if (outcome === REPEATED) return { isRepeat: true }
     return 'user' in outcome ? { userId: outcome.user.id } : outcome
   })
   return { users, changes }
@@ -132,8 +133,12 @@ export function keysOfUpdate(update: UserUpdate, known: KnownIds, mergedInto: Me
   return [...keysOf(update), ...users.flatMap((id) => (id === undefined ? [] : [`u${id}`]))]
 }
 
-function userOf({ profile, user_id }: UserUpdate, { byExternalId, byAnonymousId }: IdMaps): UserId | undefined {
-  if (changesSomething(profile) || user_id !== undefined) return undefined
+/** Whether an update is applied whoever its user is: only the names that it gives a user can be new. */
+export const isAlwaysApplied = ({ profile, user_id }: UserUpdate): boolean => !changesSomething(profile) && user_id === undefined
+
+function userOf(update: UserUpdate, { byExternalId, byAnonymousId }: IdMaps): UserId | undefined {
+  if (!isAlwaysApplied(update) || update.once !== undefined) return undefined
+  const { profile } = update
   const { external_id, anonymous_id } = profile
   const byExternal = external_id === undefined ? undefined : byExternalId.get(external_id)
   const byAnonymous = anonymous_id === undefined ? undefined : byAnonymousId.get(anonymous_id)

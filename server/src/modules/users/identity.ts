@@ -48,6 +48,8 @@ export type UserUpdate = {
   user_id?: UserId
   /** In the queue of accepted requests, of an update that comes from there. */
   position?: number
+  /** Of the updates with the same one, the first that can be applied is, and those after it are ignored. */
+  once?: string
 }
 
 export type Users = {

@@ -36,7 +36,15 @@ export {
 } from './erasure.queries.ts'
 export { deleteUser, unlinkRemoved } from './erasure.ts'
 export { EXPORTED } from './export.ts'
-export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds, knownIdsAhead } from './identify-users.ts'
+export {
+  type IdentifiedUser,
+  identifyUsers,
+  isAlwaysApplied,
+  type KnownIds,
+  keysOfUpdate,
+  knownIds,
+  knownIdsAhead,
+} from './identify-users.ts'
 export { mergeData, type Profile, sameJson, type UserRecord, type UserUpdate } from './identity.ts'
 export { ERASE } from './job-names.ts'
 export { userJobs } from './jobs.ts'

@@ -105,7 +105,7 @@ export const identityEpoch = async (ctx: ProjectCtx): Promise<{ epoch: number; e
   (await epochsOf(ctx, ctx.projectId, null))[0] ?? { epoch: 0, erased_position: 0 }
 
 /**
- * Notes that ids belong to other users now. Run it as the last statement of a transaction, because other transactions wait for this row.
+ * Notes that ids belong to other users now. Run it after everything else about users, because other transactions wait for this row.
  */
 export const endIdentityEpoch = (ctx: InTx, erasedPosition = 0) =>
   ctx.db.run(

@@ -16,6 +16,9 @@ export type UpsertOutcome = { user: UserRecord } | { faults: Fault[] }
 /** The outcome of an update for a user who was erased or removed before it was applied. Nothing is saved. */
 export const USER_DELETED: UpsertOutcome = { faults: [{ code: 'resource_missing', message: 'The user of the update was deleted.' }] }
 
+/** The outcome of an update of which an earlier one with the same `once` was applied. Nothing is saved. */
+export const REPEATED: UpsertOutcome = { faults: [{ code: 'resource_already_exists', message: 'The update repeats an earlier one.' }] }
+
 type Upserted = { outcomes: UpsertOutcome[]; changes: UserChanges }
 
 /**
@@ -27,12 +30,15 @@ export async function upsertUsers(ctx: InTx, updates: UserUpdate[]): Promise<Ups
   const { users, known, before } = await load(ctx, updates)
   const normalise = phoneOf(ctx.project)
   const created: { snapshot: UserRecord; user: UserRecord }[] = []
-  const outcomes = updates.map(({ profile, at, user_id }): UpsertOutcome => {
+  const done = new Set<string>()
+  const outcomes = updates.map(({ profile, at, user_id, once }): UpsertOutcome => {
+    if (once !== undefined && done.has(once)) return REPEATED
     const applied = user_id === undefined ? profile : boundTo(known.get(user_id), profile)
     if (!applied) return USER_DELETED
     const outcome = applyProfile(users, applied, at, normalise)
     if ('fault' in outcome) return { faults: [outcome.fault] }
     const { user } = outcome
+    if (once !== undefined) done.add(once)
     const snapshot = { ...user }
     if (user.id < 0) created.push({ snapshot, user })
     return { user: snapshot }

@@ -21,6 +21,7 @@ export async function mergeJourneys(ctx: InTx, place: Place, published: Publishe
   if (merges.length === 0) return
   // A journey with a user inside is published.
   if (published) await endLaterOfTwo(ctx, place, published, merges)
+  else if (!(await queries.hasJourneys(ctx))) return
   await movePositions(ctx, merges)
   await queries.moveKeysAndCalls(ctx, merges)
 }

@@ -33,6 +33,17 @@ const findVersions = jointMany(
         order by q.call, v.journey_id, v.version`,
 )
 
+const Existing = Type.Object({})
+
+/** Whether the project has or had journeys: they are never deleted. */
+export const hasJourneys = async (ctx: InTx): Promise<boolean> => (await findExisting(ctx, ctx.projectId, null)).length > 0
+
+const findExisting = jointMany(
+  Existing,
+  (_, calls: JointCall<null>[]) =>
+    sql`select q.call from ${callRows(calls)} where exists (select from journeys j where j.project_id = q.project_id)`,
+)
+
 /** What happens to users in earlier versions. */
 export type VersionPlan = { default?: unknown; steps?: Record<string, unknown> }
 

@@ -13,6 +13,7 @@ import { ownChanges, type UserChange, type UserChanges } from '../../users/index
 import { CHECK_DUE } from '../job-names.ts'
 import { factsOf, loadUserRows, type Times } from './load-facts.ts'
 import { type MembershipChange, membershipEvent } from './membership-changes.ts'
+import { mergedUsersOf } from './merged-users.ts'
 import type { Brought } from './merges.ts'
 import * as queries from './queries.ts'
 import { isMaintained, type Registry, registryOf, type Version } from './registry.ts'
@@ -20,17 +21,15 @@ import { type Additions, add, loadTimes, openTimes, timesFor } from './times.ts'
 
 /**
  * Evaluates the users that others were merged into for all lists, because any of their data may have changed. Such changes are inherited.
- * What a change of the user itself may decide is left to `evaluateMemberships`. Comes before the events of the batch are stored, so that
+ * What a change of the user itself may decide is left to `evaluateMemberships`, with what depends on it. Comes before the events of the batch are stored, so that
  * they are not taken for what the merge brought. The caller holds the lock on lists.
  */
-export async function evaluateMerges(ctx: InTx, { changes, merges }: UserChanges, partition: Partition): Promise<MembershipChange[]> {
-  if (merges.length === 0) return []
-  const changesOf = Map.groupBy(changes, ({ user_id }) => user_id)
-  const merged = [...new Set(merges.map(({ into_id }) => into_id))].flatMap((user_id) => {
-    const own = changesOf.get(user_id) ?? []
-    return own.some(({ is_new }) => is_new) ? [] : [{ user_id, except: own.flatMap(ownChanges) }]
-  })
-  const found = await evaluate(ctx, { merged }, partition)
+export async function evaluateMerges(ctx: InTx, changes: UserChanges, partition: Partition): Promise<MembershipChange[]> {
+  if (changes.merges.length === 0) return []
+  const users = mergedUsersOf(await registryOf(ctx), changes)
+  const merged = users.map(({ user_id, atOnce }) => ({ user_id, versions: atOnce }))
+  const later = new Map(users.map(({ user_id, later }) => [user_id, later]))
+  const found = await evaluate(ctx, { merged, later }, partition)
   return found.map((change) => ({ ...change, inherited: true as const }))
 }
 
@@ -55,6 +54,10 @@ export async function evaluateMemberships(
       createdAtMs: createdAt.getTime(),
     })),
     changes,
+    merged:
+      merges.length === 0
+        ? []
+        : mergedUsersOf(await registryOf(ctx), { changes, merges }).map(({ user_id, after }) => ({ user_id, versions: after })),
   }
   const found = await evaluate(ctx, reasons, partition)
   if (brought.length === 0 || found.length === 0) return found
@@ -71,8 +74,10 @@ type RuleEvent = { userId: UserId; name: string; source: StoredEvent['source']; 
 type Reasons = {
   events?: RuleEvent[]
   changes?: UserChange[]
-  /** Users that others were merged into. Versions that depend on one of `except` are left out. */
-  merged?: { user_id: UserId; except: string[] }[]
+  /** Users that others were merged into, with versions that the merge may have changed. What nothing else changes is inherited. */
+  merged?: { user_id: UserId; versions: readonly Version[] }[]
+  /** Versions of these users that are left to a later evaluation. */
+  later?: ReadonlyMap<UserId, ReadonlySet<Version>>
   due?: { user_id: UserId; version_id: ListVersionId }[]
 }
 
@@ -85,11 +90,16 @@ type Work = {
   /** Lists up to this rank are decided. */
   rank: number
   pending: Pending
+  /** Those of `pending` for which a merge is the only reason. */
+  inherited: Pending
+  later: ReadonlyMap<UserId, ReadonlySet<Version>>
   additions: Additions
   /** Users of new events that a scan may have missed. */
   stale: Map<TrackerId, Set<UserId>>
   changes: Map<UserId, UserChange>
 }
+
+const NONE_LATER: Work['later'] = new Map()
 
 /** Evaluates memberships for these reasons, and saves them. Returns each change once. */
 export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition): Promise<MembershipChange[]> {
@@ -101,15 +111,15 @@ export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition
     nowMs: ctx.clock.now().getTime(),
     rank: -1,
     pending: new Map(),
+    inherited: new Map(),
+    later: reasons.later ?? NONE_LATER,
     additions: new Map(),
     stale: new Map(),
     changes: new Map((reasons.changes ?? []).map((change) => [change.user_id, change])),
   }
+  for (const { user_id, versions } of reasons.merged ?? []) for (const version of versions) addUser(work, version, user_id, 'merge')
   for (const event of reasons.events ?? []) addEvent(work, event)
   for (const change of reasons.changes ?? []) addChange(work, change)
-  for (const { user_id, except } of reasons.merged ?? [])
-    for (const version of registry.versions)
-      if (!except.some((name) => (version.rule.dependencies as ReadonlySet<string>).has(name))) addUser(work, version, user_id)
   for (const { user_id, version_id } of reasons.due ?? []) {
     const version = registry.byId.get(version_id)
     if (version) addUser(work, version, user_id)
@@ -146,20 +156,30 @@ function addChange(work: Work, { user_id, is_new, ...change }: UserChange): void
   else for (const name of ownChanges(change)) for (const version of work.registry.dependingOn(name)) addUser(work, version, user_id)
 }
 
-function addUser({ pending, rank }: Work, version: Version, userId: UserId): void {
-  if (!isMaintained(version, userId) || version.rank <= rank) return
-  queue(pending, version, userId)
+/** Why a membership is evaluated: for a merge only, or for what the user did itself too. */
+type Reason = 'merge' | 'own'
+
+function addUser(work: Work, version: Version, userId: UserId, reason: Reason = 'own'): void {
+  if (!isMaintained(version, userId) || version.rank <= work.rank) return
+  queue(work, version, userId, reason)
 }
 
-function queue(pending: Pending, version: Version, userId: UserId): void {
-  const users = pending.get(version)
+function queue({ pending, inherited, later }: Work, version: Version, userId: UserId, reason: Reason): void {
+  if (later.size > 0 && later.get(userId)?.has(version)) return
+  if (reason === 'own') inherited.get(version)?.delete(userId)
+  else if (!pending.get(version)?.has(userId)) addTo(inherited, version, userId)
+  addTo(pending, version, userId)
+}
+
+function addTo(to: Pending, version: Version, userId: UserId): void {
+  const users = to.get(version)
   if (users) users.add(userId)
-  else pending.set(version, new Set([userId]))
+  else to.set(version, new Set([userId]))
 }
 
 /** Lists can depend on a list, and count the events of its membership changes. */
-function addMembershipChange(work: Work, { userId, listId, entered }: MembershipChange): void {
-  for (const version of work.registry.dependingOn(`list:${listId}`)) addUser(work, version, userId)
+function addMembershipChange(work: Work, { userId, listId, entered, inherited }: MembershipChange): void {
+  for (const version of work.registry.dependingOn(`list:${listId}`)) addUser(work, version, userId, inherited ? 'merge' : 'own')
   const { name, data } = membershipEvent(listId, entered, new Date(work.nowMs))
   addEvent(work, { userId, name, source: 'system', data, createdAtMs: work.nowMs })
 }
@@ -171,7 +191,7 @@ async function evaluateNextRank(ctx: InTx, work: Work): Promise<MembershipChange
   for (const { id } of added) work.additions.delete(id)
   const times = openTimes(work.nowMs)
   // Events that leave the tracked times as they are cannot change a membership.
-  for (const { version, userId } of await loadTimes(ctx, times, added)) queue(work.pending, version, userId)
+  for (const { version, userId } of await loadTimes(ctx, times, added)) queue(work, version, userId, 'own')
   const now = [...work.pending].filter(([version]) => version.rank === work.rank)
   for (const [version] of now) work.pending.delete(version)
   return now.length === 0 ? [] : decideAll(ctx, work, now, await timesFor(ctx, times, now))
@@ -205,7 +225,7 @@ type Outcome = {
  * change: at worst the check is early, and an event that postpones the next change needs no write.
  */
 function decide(
-  { nowMs }: Work,
+  { nowMs, inherited }: Work,
   version: Version,
   userId: UserId,
   before: queries.MembershipRow | undefined,
@@ -219,7 +239,8 @@ function decide(
   const check = known !== null && known > nowMs && (nextChange === null || known <= nextChange) ? known : nextChange
   if (isIn !== wasIn) {
     outcome.counts.set(version.id, (outcome.counts.get(version.id) ?? 0) + (isIn ? 1 : -1))
-    if (version.isLive) outcome.changes.push({ userId, listId: version.listId, entered: isIn })
+    const isInherited = inherited.get(version)?.has(userId) === true
+    if (version.isLive) outcome.changes.push({ userId, listId: version.listId, entered: isIn, ...(isInherited && { inherited: true }) })
   }
   if (!isIn && check === null) {
     if (before) outcome.deleted.push({ user_id: userId, version_id: version.id })

@@ -265,13 +265,16 @@ describe('lists that depend on lists', () => {
 })
 
 /** Starts a campaign that is sent to users who enter a list. */
-async function sendToNewMembers(w: World): Promise<void> {
+const sendToNewMembers = (w: World): Promise<void> => sendTo(w, 'list_entered')
+
+/** Starts a campaign that is sent to users who enter a list, or leave one. */
+async function sendTo(w: World, event_name: 'list_entered' | 'list_left'): Promise<void> {
   const [type] = (await w.get('/api/client/subscriptions?q=email')).body.results
   const { body: campaign } = await w.post('/api/client/campaigns', {
     type: 'trigger',
-    name: 'Entered',
+    name: 'Changed',
     subscription_id: type.id,
-    event_name: 'list_entered',
+    event_name,
   })
   await w.put(`/api/client/campaigns/${campaign.id}/templates/en`, { subject: 'Hello', html: '<p>Hello</p>' })
   await w.patch(`/api/client/campaigns/${campaign.id}`, { state: 'running' })
@@ -336,6 +339,38 @@ describe('merged and erased users', () => {
     await w.drain()
     expect([await members(w, buyers), await members(w, payers)]).toEqual([['kim'], ['kim']])
     expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(0)
+  })
+
+  test('a user whose own change decides a list with a merge enters no list that depends on it, not even for an instant', async () => {
+    await using w = await world()
+    await sendTo(w, 'list_left')
+    await w.users('kim')
+    await did(w, ['kim', 'login'])
+    await w.post('/api/client/events', [{ anonymous_id: 'visitor', name: 'viewed' }])
+    const payers = await listOf(w, { attribute: 'data.plan', is: 'pro' })
+    const others = await listOf(w, { all: [{ event: 'viewed' }, { event: 'login' }, { not: { list: payers } }] })
+    const third = await listOf(w, { list: others })
+    await w.patch('/api/client/users', [pro])
+    await w.drain()
+    expect([await members(w, payers), await members(w, others), await members(w, third)]).toEqual([['kim'], [], []])
+    expect(await changesOf(w, 'kim')).toEqual([`list_entered ${payers}`])
+    expect((await w.get('/api/client/sandbox/messages')).body.results).toEqual([])
+  })
+
+  test('a merge decides a list that depends on one which the own change of the user leaves as it is, and triggers nothing', async () => {
+    await using w = await world()
+    await sendTo(w, 'list_entered')
+    await w.users('kim')
+    await did(w, ['kim', 'login'])
+    await w.post('/api/client/events', [{ anonymous_id: 'visitor', name: 'viewed' }])
+    const payers = await listOf(w, { attribute: 'data.plan', is: 'gold' })
+    const others = await listOf(w, { all: [{ event: 'viewed' }, { event: 'login' }, { not: { list: payers } }] })
+    const third = await listOf(w, { list: others })
+    await w.patch('/api/client/users', [pro])
+    await w.drain()
+    expect([await members(w, payers), await members(w, others), await members(w, third)]).toEqual([[], ['kim'], ['kim']])
+    expect(await changesOf(w, 'kim')).toEqual([`list_entered ${others}`, `list_entered ${third}`])
+    expect((await w.get('/api/client/sandbox/messages')).body.results).toEqual([])
   })
 
   test('an erased user is in no list and is not counted', async () => {

@@ -42,6 +42,15 @@ export const purgeBounces = (ctx: InTx, before: Date, limit: number) =>
                                for update skip locked))`,
   )
 
+/** Locks the bounces of addresses. */
+export const lockBounces = (ctx: InTx, addressHashes: string[]) =>
+  ctx.db.run(
+    sql`select from soft_bounces
+        where project_id = ${ctx.projectId} and address_hash = any(${addressHashes}::text[])
+        order by address_hash, label, bounced_at, id
+        for update`,
+  )
+
 /** Forgets the bounces of addresses. */
 export const deleteBounces = (ctx: InTx, addressHashes: string[]) =>
   ctx.db.run(sql`delete from soft_bounces where project_id = ${ctx.projectId} and address_hash = any(${addressHashes}::text[])`)

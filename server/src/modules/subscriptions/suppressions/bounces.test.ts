@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { select } from '../../../../test/select.ts'
-import { type World, world } from '../../../../test/world.ts'
+import { type Reply, type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import { type BouncedAddress, recordBounces, suppress, suppressedAmong } from '../index.ts'
@@ -55,6 +56,23 @@ test('after a suppression was lifted, bounces are counted anew', async () => {
   await w.delete(`/api/client/suppressions/${id}`)
   expect(await bounce(w)).toEqual(new Set())
   expect(await reasonOf(w)).toBeUndefined()
+})
+
+test('an erasure that waits for the bounces of an address holds no suppression, for which a bounce may wait', async () => {
+  await using w = await world({ own: true })
+  await w.users('kim')
+  await bounce(w)
+  await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: 'kim@example.com', reason: 'complaint', source: {} }]))
+  const waiting = () => select(w, `select 1 from pg_locks where locktype = 'transactionid' and not granted`)
+  let erasing: Promise<Reply> | undefined
+  await inTx(w.ctx, async (ctx) => {
+    await ctx.db.run(sql`delete from soft_bounces where project_id = ${w.projectId}`)
+    erasing = w.delete('/api/client/users/kim')
+    await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), { timeout: 20_000 })
+    await ctx.db.run(sql`select id from suppressions where project_id = ${w.projectId} for update nowait`)
+  })
+  expect((await erasing)?.status).toBe(204)
+  expect(await reasonOf(w)).toBe('erased')
 })
 
 test.each(['complaint', 'manual'] as const)(

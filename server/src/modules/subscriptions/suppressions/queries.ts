@@ -107,6 +107,15 @@ export const findSuppressions = (ctx: ProjectCtx, wanted: Hashed[]) =>
     sql`select s.id, s.channel, s.address, s.reason, s.stops_transactional, s.source, s.created_at, s.address_hash from ${found(ctx, wanted)}`,
   )
 
+/** Locks suppressions, in the order in which they are stored. */
+export const lockSuppressions = (ctx: InTx, wanted: Hashed[]) =>
+  ctx.db.run(
+    sql`select from suppressions
+        where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)}))
+        order by channel, address_hash
+        for update`,
+  )
+
 /** Deletes suppressions that users caused themselves by unsubscribing, also those that an erasure covers. Returns the number of the former. */
 export const liftUnsubscribed = (ctx: InTx, wanted: Hashed[]) =>
   ctx.db.run(

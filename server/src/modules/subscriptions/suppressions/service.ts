@@ -10,7 +10,7 @@ import type { UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { simulatedBy } from '../../../lib/simulator.ts'
 import { addressKind, hashOf, normalised } from './addresses.ts'
-import { deleteBounces, deleteBouncesOf } from './bounces.queries.ts'
+import { deleteBounces, deleteBouncesOf, lockBounces } from './bounces.queries.ts'
 import * as queries from './queries.ts'
 import {
   SUPPRESSION_REASONS,
@@ -158,17 +158,34 @@ const hashed = (ctx: ProjectCtx, key: KeyObject, addresses: Address[]) =>
 
 const formOf = ({ project }: ProjectCtx, { channel, address }: Address) => normalised(channel, address, project)
 
+/**
+ * Waits for transactions that change the suppressions of these addresses, such as a sign-up that lifts one, and holds them. In the order in
+ * which a bounce locks them.
+ */
+export async function lockAddresses(ctx: InTx, users: Contact[]): Promise<void> {
+  const key = await keyOf(ctx)
+  const addresses = users.flatMap(addressesOf)
+  if (!key || addresses.length === 0) return
+  const wanted = hashed(ctx, key, addresses)
+  await lockBounces(
+    ctx,
+    wanted.map(({ address_hash }) => address_hash),
+  )
+  await queries.lockSuppressions(ctx, wanted)
+}
+
 /** Suppresses the addresses of erased users permanently. Only hashes of them are kept. */
 export async function suppressErased(ctx: InTx, users: Contact[]): Promise<void> {
   const addresses = users.flatMap(addressesOf)
   if (addresses.length === 0) return
-  await suppress(
-    ctx,
-    addresses.map((address) => ({ ...address, reason: 'erased', source: {} })),
-  )
+  // In the order in which a bounce locks them.
   await deleteBounces(
     ctx,
     hashed(ctx, await keyCreated(ctx), addresses).map(({ address_hash }) => address_hash),
+  )
+  await suppress(
+    ctx,
+    addresses.map((address) => ({ ...address, reason: 'erased', source: {} })),
   )
 }
 
