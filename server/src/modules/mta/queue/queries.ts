@@ -248,14 +248,20 @@ export const contentsOf = (ctx: Ctx, mails: { project_id: ProjectId; id: Message
         ) m`,
   )
 
-/** Saves results of recipients whose lease this process still holds, and returns these. */
+const Saved = Type.Object({ mail_id: IdOf<MessageId>(), no: Type.Integer(), is_erased: Type.Boolean() })
+
+/**
+ * Saves results of recipients whose lease this process still holds, and returns these. One whose address was erased meanwhile gets nothing more:
+ * if it is queued, it is due at once, and cancelled.
+ */
 export const saveMailResults = (ctx: InTx, results: RecipientResult[]) =>
   ctx.db.many(
-    Key,
+    Saved,
     sql`with ${held(ctx, results)}
         update mail_recipients r
-        set state = s.state, due_at = coalesce(s.due_at, r.due_at), site = coalesce(s.site, r.site), attempts = r.attempts - s.untried::integer,
-            is_held = s.held, lease_token = null, lease_until = null,
+        set state = s.state, due_at = case when r.address = '' then ${ctx.clock.now()} else coalesce(s.due_at, r.due_at) end,
+            site = coalesce(s.site, r.site), attempts = r.attempts - s.untried::integer,
+            is_held = s.held and r.address <> '', lease_token = null, lease_until = null,
             history = case when s.history is null or r.address = '' then r.history else r.history || s.history end,
             finished_at = case when s.state <> 'queued' then ${ctx.clock.now()}::timestamptz end
         from held, unnest(${results.map(({ state }) => state)}::text[], ${results.map(({ due_at }) => due_at)}::timestamptz[],
@@ -264,7 +270,7 @@ export const saveMailResults = (ctx: InTx, results: RecipientResult[]) =>
                           ${results.map(({ history }) => history && JSON.stringify(history))}::jsonb[])
              with ordinality as s(state, due_at, site, untried, held, history, place)
         where ${withKeysOf(ctx, sql`held`)} and s.place = held.place
-        returning r.mail_id, r.no`,
+        returning r.mail_id, r.no, r.address = '' as is_erased`,
   )
 
 const Completed = Type.Object({ id: IdOf<MessageId>(), delivered: Type.Integer(), failed: Type.Integer() })
