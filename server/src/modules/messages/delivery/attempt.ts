@@ -1,4 +1,6 @@
 /** One attempt to deliver an email to its recipients at a domain. */
+
+import type { MxAnswer } from '../../../infra/outgoing/dns/mail-resolver.ts'
 import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route } from '../../../infra/outgoing/mx/outcome.ts'
 import { type Routing, routeOf } from '../../../infra/outgoing/mx/route.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
@@ -48,9 +50,9 @@ export async function attemptDelivery(
   lease: Lease<ClaimedRecipient, string>,
 ): Promise<MailAttempt | null> {
   const startedAt = ctx.clock.now()
-  const { routing, policy } = await findRoute(ctx, group)
+  const { routing, policy, mxHosts } = await findRoute(ctx, group)
   if (routing.is === 'unroutable') return attemptOf(ctx, group, { ...routing, startedAt, elapsedMs: 0, site: null })
-  const site = siteOf(routing.route.hosts.map(({ host }) => host))
+  const site = siteOf(mxHosts)
   if (group.pausedSites.has(site.key)) {
     await holdAtSite(ctx, mailer.findSendingCampaigns, group, site.key)
     return null
@@ -140,16 +142,19 @@ async function warmUpOf(
 async function findRoute(
   { mail: { resolver } }: ProjectCtx,
   { mail, domain }: Group,
-): Promise<{ routing: Routing; policy: MtaStsPolicy | null }> {
+): Promise<{ routing: Routing; policy: MtaStsPolicy | null; mxHosts: string[] }> {
   // A report about TLS is delivered whatever TLS is worth (RFC 8460 §5.3).
   if (mail.source === 'report') {
     const mx = await resolver.mx(domain)
     const routing = routeOf({ domain, mx: mx.is === 'hosts' ? { ...mx, isSecure: false } : mx, policy: null, siteOf: siteKeyOf })
-    return { routing, policy: null }
+    return { routing, policy: null, mxHosts: namesOf(mx) }
   }
   const [mx, policy] = await Promise.all([resolver.mx(domain), resolver.policy(domain)])
-  return { routing: routeOf({ domain, mx, policy, siteOf: siteKeyOf }), policy }
+  return { routing: routeOf({ domain, mx, policy, siteOf: siteKeyOf }), policy, mxHosts: namesOf(mx) }
 }
+
+/** All hosts of a domain, because they are its site. A route has those that are tried. */
+const namesOf = (mx: MxAnswer): string[] => (mx.is === 'hosts' ? mx.hosts.map(({ host }) => host) : [])
 
 const siteKeyOf = (hosts: readonly { host: string }[]): string => siteOf(hosts.map(({ host }) => host)).key
 
