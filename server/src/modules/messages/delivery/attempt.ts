@@ -90,13 +90,13 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
     return attemptOf(ctx, group, { ...wait, outcome: entry, exceeded })
   }
   try {
-    const { recipients, warming } = await warmUpOf(ctx, group, site)
+    const { recipients, warming, day } = await warmUpOf(ctx, group, site)
     if (recipients.length === 0 && warming) return attemptOf(ctx, group, { ...wait, outcome: warming })
     return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
       if ((await lease.stillLeased(recipients)).size < recipients.length) return null
       if (content === null) return attemptOf(ctx, group, { ...wait, outcome: DELETED })
       const begun = ctx.clock.now()
-      const rest = warming && { outcome: warming }
+      const rest = { ...(day !== null && { warmUpDay: day }), ...(warming && { outcome: warming }) }
       const limits = { ...scheduler.connectionLimitsOf(site), admitConnection: () => scheduler.admitConnection(site) }
       let isRevoked = false
       const mayBeSent = () => {
@@ -132,10 +132,10 @@ async function warmUpOf(
   ctx: ProjectCtx,
   { mail, recipients }: Group,
   site: Site,
-): Promise<{ recipients: ClaimedRecipient[]; warming: Outcome | null }> {
-  const { allowed, resumesAt } = await warmUpAllowance(ctx, warmUpTarget(ctx, mail, site.key), recipients.length)
-  if (allowed >= recipients.length) return { recipients, warming: null }
-  return { recipients: recipients.slice(0, allowed), warming: { is: 'postponed', until: resumesAt, limit: 'warm-up' } }
+): Promise<{ recipients: ClaimedRecipient[]; warming: Outcome | null; day: string | null }> {
+  const { allowed, resumesAt, day } = await warmUpAllowance(ctx, warmUpTarget(ctx, mail, site.key), recipients.length)
+  if (allowed >= recipients.length) return { recipients, warming: null, day }
+  return { recipients: recipients.slice(0, allowed), day, warming: { is: 'postponed', until: resumesAt, limit: 'warm-up' } }
 }
 
 /** Where the email of a domain goes. The resolver caches what it finds. */
@@ -180,7 +180,7 @@ function outgoing(ctx: ProjectCtx, { mail, recipients }: Group, content: Buffer)
   }
 }
 
-type Ended = Partial<Pick<MailAttempt, 'tls' | 'exceeded'>> & {
+type Ended = Partial<Pick<MailAttempt, 'tls' | 'exceeded' | 'warmUpDay'>> & {
   steps: MailAttempt['steps']
   startedAt: Date
   elapsedMs: number
@@ -191,13 +191,13 @@ type Ended = Partial<Pick<MailAttempt, 'tls' | 'exceeded'>> & {
 
 /** The attempt with what follows for each recipient: its own outcome, or that of all without one. */
 export function attemptOf(ctx: ProjectCtx, { mail, recipients }: Group, ended: Ended): MailAttempt {
-  const { steps, startedAt, elapsedMs, site, outcome, outcomes, tls = [], exceeded = null } = ended
+  const { steps, startedAt, elapsedMs, site, outcome, outcomes, tls = [], exceeded = null, warmUpDay } = ended
   const now = { at: ctx.clock.now(), random: ctx.secrets.random(1)[0] ?? 0 }
   const decided = recipients.map((recipient) => {
     const own = outcomes?.get(recipient.address) ?? outcome ?? UNKNOWN
     return decide(mail, recipient, own, site?.key ?? null, { ...now, random: now.random / 256 })
   })
-  return { mail, startedAt, elapsedMs, steps, decided, site, tls, exceeded }
+  return { mail, startedAt, elapsedMs, steps, decided, site, tls, exceeded, ...(warmUpDay !== undefined && { warmUpDay }) }
 }
 
 const UNKNOWN: RecipientOutcome = { is: 'temporary', reason: 'There was no outcome.', scope: 'recipient' }

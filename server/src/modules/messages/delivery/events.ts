@@ -19,6 +19,8 @@ export type MailAttempt = {
   tls: readonly TlsCount[]
   /** The connections that the site may have, if it postponed the email and an event is due. */
   exceeded: number | null
+  /** The day of the warm-up plan whose ceiling it was taken from. */
+  warmUpDay?: string
 }
 
 /** What is known of the message of an email: its user, the email once it is complete, and what followed from its bounces. */

@@ -58,12 +58,13 @@ export async function finishAttempts(ctx: ProjectCtx, attempts: MailAttempt[]): 
 
 /** What the sites of domains that are warmed up did with their email, and what they did not get although it was taken from their ceiling. */
 const warmUpOutcomes = (ctx: InTx, done: MailAttempt[]): WarmUpOutcome[] =>
-  done.flatMap(({ mail, decided }) =>
+  done.flatMap(({ mail, decided, warmUpDay: day }) =>
     decided.flatMap(({ result, outcome }) => {
+      if (day === undefined) return []
       const [bounced, deferred] = [outcome.is === 'permanent' ? 1 : 0, outcome.is === 'temporary' ? 1 : 0]
       const unsent = outcome.is === 'postponed' && outcome.limit === NEW_CONNECTIONS ? 1 : 0
       const counts = bounced + deferred + unsent > 0
-      return result.site !== null && counts ? [{ ...warmUpTarget(ctx, mail, result.site), bounced, deferred, unsent }] : []
+      return result.site !== null && counts ? [{ ...warmUpTarget(ctx, mail, result.site), day, bounced, deferred, unsent }] : []
     }),
   )
 
