@@ -161,6 +161,14 @@ describe('a plan', () => {
     expect(await take(w.ctx, together.domain, 20, 'gmail', '192.0.2.2')).toBe(0)
   })
 
+  test('cannot tell own addresses apart that connections take in turn, and says so', async () => {
+    await using w = await world({ env: { MTA_SOURCE_ADDRESSES: '192.0.2.1,192.0.2.2' } })
+    const { path } = await warming(w)
+    const reply = await w.put(path, { ...plan, is_per_address: true })
+    expect([reply.status, reply.body.error?.param]).toEqual([422, 'is_per_address'])
+    expect((await w.get(path)).body.is_per_address).toBe(false)
+  })
+
   test('limits nothing while it is not active, nor other domains', async () => {
     await using w = await world()
     const { domain } = await warming(w, { is_active: false })
