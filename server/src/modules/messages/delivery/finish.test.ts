@@ -84,3 +84,16 @@ test.each([
     expect(rows).toEqual([{ state: outcome.is === 'temporary' ? 'cancelled' : 'failed', history: '[]', is_deleted: true }])
   },
 )
+
+test('an email that is sent again has its own Message-ID in its events, and what it needs of its host', async () => {
+  await using w = await mailWorld()
+  w.internet.host('mx.far.example', { extensions: ['8BITMIME'] })
+  w.internet.domain('far.example', 'mx.far.example')
+  const [id] = (await queueMail(w, { to: ['kim@far.example'], needs_smtp_utf8: true })) as [MessageId]
+  expect((await w.post('/api/client/mail-queue/cancel', { message_ids: [id] })).status).toBe(200)
+  const again = { rfc_message_id: '<again@example.com>', needs_8bit: true, needs_smtp_utf8: false }
+  await queueMail(w, { id, to: ['kim@far.example'], ...again })
+  const delivered = (await w.events()).filter(({ type }) => type === 'delivery.delivered')
+  expect(delivered).toMatchObject([{ data: { message_id: id, rfc_message_id: again.rfc_message_id } }])
+  expect(w.internet.mx.hosts.get('mx.far.example')?.mails[0]?.parameters.mail).toContain('BODY=8BITMIME')
+})

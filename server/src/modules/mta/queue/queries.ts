@@ -32,7 +32,9 @@ export const insertMails = (ctx: InTx, mails: NewMail[]) =>
                   needs_8bit, envelope_id, returns, content, retry_minutes, expires_at)
         on conflict (project_id, id) do update
         set content = excluded.content, is_deflated = true, size = excluded.size, mail_from = excluded.mail_from, return_domain = excluded.return_domain,
-            created_at = excluded.created_at, retry_minutes = excluded.retry_minutes, expires_at = excluded.expires_at, recipients = excluded.recipients, completed_at = null
+            rfc_message_id = excluded.rfc_message_id, needs_smtp_utf8 = excluded.needs_smtp_utf8, needs_8bit = excluded.needs_8bit,
+            created_at = excluded.created_at, retry_minutes = excluded.retry_minutes, expires_at = excluded.expires_at,
+            recipients = excluded.recipients, completed_at = null
         where m.completed_at is not null`,
   )
 
@@ -250,10 +252,7 @@ export const contentsOf = (ctx: Ctx, mails: { project_id: ProjectId; id: Message
 
 const Saved = Type.Object({ mail_id: IdOf<MessageId>(), no: Type.Integer(), is_erased: Type.Boolean() })
 
-/**
- * Saves results of recipients whose lease this process still holds, and returns these. One whose address was erased meanwhile gets nothing more:
- * if it is queued, it is due at once, and cancelled.
- */
+/** Saves results of recipients whose lease this process still holds, and returns these. Erased ones are due at once, to be cancelled. */
 export const saveMailResults = (ctx: InTx, results: RecipientResult[]) =>
   ctx.db.many(
     Saved,
