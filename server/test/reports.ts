@@ -1,12 +1,14 @@
 /** Reports as mail hosts send them: bounces and complaints. */
 import { connect } from 'node:net'
 
-/** A delivery status notification (RFC 3464). */
+/** A delivery status notification (RFC 3464). `original` is the address as the sender gave it; `more` are further blocks. */
 export function bounceMail(fields: {
   status?: string
   diagnostic?: string
   action?: string
   recipient?: string
+  original?: string
+  more?: string[]
   returned?: string[]
   envelopeId?: string
 }): Buffer {
@@ -15,6 +17,8 @@ export function bounceMail(fields: {
     diagnostic = '550 5.1.1 No such user here',
     action = 'failed',
     recipient = 'kim@example.com',
+    original,
+    more = [],
     returned = [],
     envelopeId = 'unknown',
   } = fields
@@ -24,11 +28,13 @@ export function bounceMail(fields: {
       'Reporting-MTA: dns; mx.example.org',
       `Original-Envelope-Id: ${envelopeId}`,
       '',
+      ...(original === undefined ? [] : [`Original-Recipient: rfc822;${original}`]),
       `Final-Recipient: rfc822; ${recipient}`,
       `Action: ${action}`,
       `Status: ${status}`,
       `Diagnostic-Code: smtp; ${diagnostic}`,
       '',
+      ...more,
     ],
     returned,
   )

@@ -30,6 +30,20 @@ test('a site has its counts and its last reply', async () => {
   expect((await siteLabelled('mx.one.example.org')).last_reply).toBe(null)
 })
 
+test('a domain with more equal hosts than an attempt tries is one site, whichever of them come first', async () => {
+  const domain = 'many.example.org'
+  const hosts = Array.from({ length: 8 }, (_, at) => w.internet.host(`mx${at}.${domain}`))
+  for (const turned of [hosts, hosts.toReversed()]) {
+    w.internet.dns.set(domain, { mx: turned.map(({ name }) => [10, name]) })
+    await w.mailTo(domain)
+    await w.events()
+    w.advance('1 hour')
+  }
+  expect([hosts[0], hosts[7]].map((host) => host?.counts.accepted)).toEqual([1, 1])
+  const { results } = (await w.get('/api/client/mail-sites?limit=100')).body
+  expect(results.filter(({ label }: { label: string }) => label === domain)).toMatchObject([{ last_24_hours: { delivered: 2 } }])
+})
+
 test('a site whose host refuses ten connections is suspended: email waits without a connection', async () => {
   const domain = 'five.example.org'
   w.internet.dns.set(`mx.${domain}`, { aaaa: [REFUSING_ADDRESS] })

@@ -1,4 +1,5 @@
 /** Reads the replies of an SMTP server from bytes (RFC 5321 §4.2), however they are cut. Pure. */
+import { isUtf8 } from 'node:buffer'
 
 /** A reply: its code, and the text of its lines. */
 export type Reply = { code: number; lines: string[] }
@@ -28,7 +29,7 @@ export function createReplyReader(): { read(bytes: Buffer): Reply[]; isEmpty(): 
         if (digits === undefined || (lines.length > 0 && Number(digits) !== code))
           throw new ReplyError(`The server sent ${JSON.stringify(line.slice(0, 80))}.`)
         code = Number(digits)
-        lines.push(text)
+        lines.push(decoded(text))
         if (lines.length > LINES_MAX) throw new ReplyError('The server sent a reply with too many lines.')
         if (separator === '-') continue
         replies.push({ code, lines })
@@ -42,6 +43,15 @@ export function createReplyReader(): { read(bytes: Buffer): Reply[]; isEmpty(): 
 }
 
 const CR = 13
+
+/** Most servers write UTF-8, some Latin 1: a whole line tells. */
+function decoded(latin1: string): string {
+  if (!NOT_ASCII.test(latin1)) return latin1
+  const bytes = Buffer.from(latin1, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : latin1
+}
+
+const NOT_ASCII = /[\x80-\xff]/
 
 /** The extensions that a server offers, by keyword in upper case, with their parameters. */
 export function extensionsOf({ lines }: Reply): Map<string, string[]> {

@@ -323,6 +323,13 @@ test.each<[string, string]>([
 })
 
 describe('replies', () => {
+  test.each([
+    ['in UTF-8', Buffer.from('550-We weren’t\u2028able\r\n550 Empfänger\r\n'), ['We weren’t\u2028able', 'Empfänger']],
+    ['in Latin 1, each line by itself', Buffer.from('550-Empf\xe4nger\r\n550 na\xc3\xafve\r\n', 'latin1'), ['Empfänger', 'naïve']],
+  ])('are read %s', (_, bytes, lines) => {
+    expect(createReplyReader().read(bytes)).toEqual([{ code: 550, lines }])
+  })
+
   test('they are the same however their bytes are cut', () => {
     const bytes = Buffer.from('220-mx.example\r\n220 ready\r\n250-a\r\n250-b\n250 c\r\n354\r\n550 5.1.1 kein Empfänger\r\n')
     const whole = createReplyReader().read(bytes)

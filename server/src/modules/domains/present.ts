@@ -74,7 +74,7 @@ function withState(record: ExpectedRecord, row: DomainRow, keys: readonly DkimKe
 
 function retiredNote({ purpose, name }: ExpectedRecord, keys: readonly DkimKeyRow[]): string | null {
   const key = purpose === 'dkim' ? keys.find(({ selector }) => name.startsWith(`${selector}.`)) : undefined
-  if (!key?.retired_at) return null
+  if (key?.state !== 'retired' || !key.retired_at) return null
   const day = publishedUntil(key.retired_at).toISOString().slice(0, 10)
   return `The key no longer signs. Keep the record until ${day}, because emails that it signed are still being delivered.`
 }

@@ -93,7 +93,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     path: '/api/client/domains/{domainId}/rotate-keys',
     summary: 'Add new keys to a sending domain.',
     description:
-      'The reply lists the records of the new keys too. The current keys sign until those records are found. Then the new keys sign, and the records of the old keys must stay for seven days. While new keys are waiting for their records, no further keys are created.',
+      'The reply lists the records of the new keys too. The current keys sign until those records are found. Then the new keys sign, and the records of the old keys must stay for seven days. While a new RSA key is waiting for its record, no further keys are created.',
     access: { secret: 'admin' },
     audit: domainAudit('keys_rotated', { always: true }),
     params,

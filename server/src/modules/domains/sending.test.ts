@@ -269,6 +269,50 @@ describe('new keys', () => {
     expect(ofKeys((await verify(w, id)).records).map(({ name }) => name)).toEqual(fresh.map(({ name }) => name))
   })
 
+  test('are made, once, for a domain that published only the required one, and replace what it never published', async () => {
+    await using w = await world()
+    const { id, records } = await add(w)
+    const [rsa, ...optional] = ofKeys(records)
+    publish([rsa as Shown, ...records.filter(({ purpose }: Shown) => purpose === 'dmarc')])
+    expect((await verify(w, id)).sending?.is_verified).toBe(true)
+    w.advance('1 minute')
+    const rotated = ofKeys((await w.post(`/api/client/domains/${id}/rotate-keys`)).body.records)
+    expect(rotated).toHaveLength(4)
+    expect(ofKeys((await w.post(`/api/client/domains/${id}/rotate-keys`)).body.records)).toHaveLength(4)
+    const [fresh, unused] = rotated.slice(2) as [Shown, Shown]
+    publish([fresh])
+    await verify(w, id)
+    w.advance('8 days')
+    expect(ofKeys((await verify(w, id)).records).map(({ name }) => name)).toEqual([fresh.name, unused.name])
+    expect(optional.map(({ name }: Shown) => name)).not.toContain(unused.name)
+  })
+
+  test('are made, once, after the record of the current one was removed first', async () => {
+    await using w = await world()
+    const { id, records } = await verified(w)
+    dns.set(ofKeys(records)[0]?.name ?? '', { txt: [] })
+    expect((await verify(w, id)).sending?.is_verified).toBe(false)
+    w.advance('1 minute')
+    const rotated = ofKeys((await w.post(`/api/client/domains/${id}/rotate-keys`)).body.records)
+    expect(rotated).toHaveLength(4)
+    expect(ofKeys((await w.post(`/api/client/domains/${id}/rotate-keys`)).body.records)).toHaveLength(4)
+    publish(rotated.slice(2))
+    const found = await verify(w, id)
+    expect(found.sending?.is_verified).toBe(true)
+    expect((await sendingDomainOf(w.ctx, domain))?.dkim.map(({ selector }) => `${selector}._domainkey.${domain}`)).toEqual(
+      rotated.slice(2).map(({ name }) => name),
+    )
+    w.advance('8 days')
+    expect(ofKeys((await verify(w, id)).records)).toHaveLength(2)
+  })
+
+  test('are not made while the first ones wait for their records', async () => {
+    await using w = await world()
+    const { id } = await add(w)
+    await verify(w, id)
+    expect(ofKeys((await w.post(`/api/client/domains/${id}/rotate-keys`)).body.records)).toHaveLength(2)
+  })
+
   test('are not made for a domain for links only', async () => {
     await using w = await world()
     const { id } = await add(w, { host: `links.${domain}` })
@@ -295,6 +339,18 @@ describe('in the background', () => {
     w.advance('1 minute')
     expect(await check(w)).toBe(1)
     expect((await read(w, id)).sending.is_verified).toBe(true)
+    w.advance('23 hours')
+    expect(await check(w)).toBe(0)
+    w.advance('1 hour')
+    expect(await check(w)).toBe(1)
+  })
+
+  test('a domain that published only what is required is checked every day', async () => {
+    await using w = await world()
+    const { records } = await add(w)
+    publish(records.filter(({ is_required }: Shown) => is_required))
+    w.advance('1 hour')
+    expect(await check(w)).toBe(1)
     w.advance('23 hours')
     expect(await check(w)).toBe(0)
     w.advance('1 hour')

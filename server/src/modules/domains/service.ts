@@ -13,7 +13,7 @@ import { CHECK } from './job-names.ts'
 import { ourHost, present } from './present.ts'
 import * as queries from './queries.ts'
 import type { Domain, DomainChanges, DomainInput, DomainRow } from './schema.ts'
-import { generateKeys } from './sending/keys.ts'
+import { generateKeys, isAwaited } from './sending/keys.ts'
 import * as keys from './sending/queries.ts'
 import { forgetSenders } from './sending/senders.ts'
 import { zoneFile } from './sending/zone-file.ts'
@@ -121,8 +121,8 @@ export async function deleteDomain(ctx: ProjectCtx, id: DomainId): Promise<void>
 }
 
 /**
- * Adds new key pairs to a sending domain. They sign once their records are found; until then the current keys sign. While new keys are
- * waiting for their records, no more are created. Throws 404, and 422 for a domain without a sending domain.
+ * Adds new key pairs to a sending domain. They sign once their records are found; until then the current keys sign. While a new RSA key is
+ * waiting for its record, no more are created. Throws 404, and 422 for a domain without a sending domain.
  */
 export async function rotateKeys(ctx: ProjectCtx, id: DomainId): Promise<Domain> {
   const { sending_domain: domain } = found(await queries.findDomain(ctx, id))
@@ -131,7 +131,7 @@ export async function rotateKeys(ctx: ProjectCtx, id: DomainId): Promise<Domain>
   await inTx(ctx, async (ctx) => {
     found(await queries.lockDomain(ctx, id))
     const present = await keys.findKeys(ctx, [id])
-    if (present.some(({ state }) => state === 'pending')) return
+    if (present.some(isAwaited)) return
     await keys.insertKeys(ctx, id, pairs)
     await queries.checkSoon(ctx, id)
     ctx.wake(CHECK)

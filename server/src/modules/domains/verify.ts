@@ -10,6 +10,7 @@ import { ourHost, oursOf, present } from './present.ts'
 import * as queries from './queries.ts'
 import type { CheckedRecord, Domain, DomainRow } from './schema.ts'
 import { decideSending, type SendingFinding } from './sending/decide.ts'
+import { isAwaited } from './sending/keys.ts'
 import { lookUpSending, type SendingAnswers } from './sending/look-up.ts'
 import * as keys from './sending/queries.ts'
 import { linkRecords, RETIRED_KEY_DAYS } from './sending/records.ts'
@@ -63,7 +64,7 @@ async function saveFindings(
     await keys.deleteRetired(ctx, id, new Date(ctx.clock.now().getTime() - RETIRED_KEY_DAYS * DAY_MS))
   }
   const all = await keys.findKeys(ctx, [id])
-  const isAwaited = all.some(({ state }) => state === 'pending') || (before.sending_domain === null ? !is_verified : !isSendingVerified)
+  const isPending = all.some(isAwaited) || (before.sending_domain === null ? !is_verified : !isSendingVerified)
   const row = found(
     await queries.saveCheck(ctx, id, {
       is_verified,
@@ -76,7 +77,7 @@ async function saveFindings(
       records: [...(sending?.records ?? []), ...linkStates(before, findings, ctx)],
       dns_host: sending?.dns_host ?? null,
       failed_checks,
-      nextCheckAt: new Date(ctx.clock.now().getTime() + (isAwaited || failed_checks > 0 ? HOUR_MS : DAY_MS)),
+      nextCheckAt: new Date(ctx.clock.now().getTime() + (isPending || failed_checks > 0 ? HOUR_MS : DAY_MS)),
     }),
   )
   const lost = [

@@ -63,8 +63,8 @@ export {
   type RequestedReports,
 } from './queue/schema.ts'
 export { exportMail } from './queue/user-data.queries.ts'
-export { deliveryFor } from './reports/delivery-status.ts'
-export { lockReportedRecipients, type ReportedRecipient, saveBounce } from './reports/queries.ts'
+export { deliveriesByRecipient, worstOf } from './reports/delivery-status.ts'
+export { lockReportedRecipients, type ReportedRecipient, saveBounces } from './reports/queries.ts'
 export type { Feedback, MailReport, ReportedDelivery } from './reports/schema.ts'
 export { type ReturnPath, readReturnPath, returnPathFor } from './return-path.ts'
 export { type Classification, classificationOfExpiry } from './shaping/classifications.ts'

@@ -7,7 +7,7 @@ export type MxHost = { host: string; preference: number }
 /**
  * Where the email of a domain goes.
  *
- * - `hosts`: at most five, in the order in which they are to be tried; those of equal preference are shuffled. `isImplicit`: the domain
+ * - `hosts`: all of them, in the order in which they are to be tried; those of equal preference are shuffled. `isImplicit`: the domain
  *   has no MX records and is its own host (RFC 5321 §5.1). `isSecure`: a validating resolver says that the answer is authentic.
  * - `null-mx`: the domain takes no email (RFC 7505).
  * - `no-domain`: the domain does not exist, or has neither MX records nor addresses.

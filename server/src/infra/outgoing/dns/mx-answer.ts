@@ -2,7 +2,6 @@
 import { dnsName } from '../../../lib/urls.ts'
 import type { MxAnswer, MxHost } from './answers.ts'
 
-const HOSTS_MAX = 5
 /** The name of the root, which a null MX has. */
 const ROOT = '.'
 
@@ -17,7 +16,7 @@ export function mxAnswer(
   if (records.some(isNull)) return { is: 'failed', reason: 'The domain has a null MX record as well as other MX records.' }
   const hosts = records.map(({ preference, exchange }) => ({ host: dnsName(exchange), preference })).filter(isUsable)
   if (hosts.length === 0) return { is: 'failed', reason: 'The domain’s MX records contain no valid host name.' }
-  return { is: 'hosts', hosts: inOrder(hosts, random).slice(0, HOSTS_MAX), isImplicit: false, isSecure, ttlS }
+  return { is: 'hosts', hosts: inOrder(hosts, random), isImplicit: false, isSecure, ttlS }
 }
 
 const isUsable = (host: { host: string | null; preference: number }): host is MxHost => host.host !== null

@@ -426,8 +426,32 @@ describe('addresses', () => {
     await expect(client.deliver(routeTo('first.test'), kim, LIMITS)).rejects.toThrow(address)
   })
 
+  test('an address that is not one is refused, and the other recipients get the mail, each with its own reports', async () => {
+    using client = open()
+    const name = host()
+    const [unsafe, quoted] = ['"team"<b@example.org', '"sales <\\"team>"@example.org']
+    const reports = [unsafe, quoted, 'kim@example.org'].map((_, at) => ({ notify: [], original: `rfc822;${at}` }))
+    const outcome = await client.deliver(
+      routeTo(name),
+      { ...kim, to: [unsafe, quoted, 'kim@example.org'], envelopeId: 'x', reports },
+      LIMITS,
+    )
+    expect([...outcome.recipients].map(([address, { is }]) => [address, is])).toEqual([
+      [unsafe, 'permanent'],
+      [quoted, 'delivered'],
+      ['kim@example.org', 'delivered'],
+    ])
+    expect(
+      hostOf(name)
+        .commands.filter(({ line }) => line.startsWith('RCPT'))
+        .map(({ line }) => line.replace(/ NOTIFY=\S+/, '')),
+    ).toEqual([`RCPT TO:<${quoted}> ORCPT=rfc822;1`, 'RCPT TO:<kim@example.org> ORCPT=rfc822;2'])
+  })
+
   test.each([
     ['<kim@example.org', 'bounce@example.com'],
+    ['"kim@example.org>" x"@example.org', 'bounce@example.com'],
+    ['"kim\r\nDATA"@example.org', 'bounce@example.com'],
     ['kim@example.org>\r\nDATA', 'bounce@example.com'],
     ['kim@example.org', 'a b@example.com'],
   ])('%j from %j is not sent', async (to, from) => {

@@ -6,7 +6,7 @@ import type { EgressPolicy } from '../../../lib/egress.ts'
 import type { MailResolver } from '../dns/mail-resolver.ts'
 import type { SessionLimits } from '../smtp/time-limits.ts'
 import { trustContext } from '../trust.ts'
-import type { AttemptOutcome, MxClient, OutgoingMail } from './outcome.ts'
+import type { MxClient, OutgoingMail, RecipientOutcome } from './outcome.ts'
 import { sameFor } from './recipients.ts'
 import { refusedHere } from './route.ts'
 import { createSite, type MxSite, STOPPING } from './site.ts'
@@ -56,12 +56,14 @@ export function createMxClient({ ca = [], port = SMTP_PORT, sources = [], isLoop
   }
   return {
     async deliver(route, mail, siteLimits) {
-      const unsendable = unsendableOf(mail)
-      if (unsendable) return unsendable
+      const refused = unsendableAmong(mail)
+      const sendable = refused.size === 0 ? mail : without(mail, refused)
+      if (sendable.to.length === 0) return { steps: [], recipients: refused, elapsedMs: 0 }
       if (isClosed) return { steps: [], recipients: sameFor(mail.to, STOPPING), elapsedMs: 0 }
       const site = siteOf(route.site)
       try {
-        return await site.deliver(route, mail, siteLimits)
+        const outcome = await site.deliver(route, sendable, siteLimits)
+        return refused.size === 0 ? outcome : { ...outcome, recipients: new Map([...refused, ...outcome.recipients]) }
       } finally {
         if (site.isEmpty()) remove(route.site, site)
       }
@@ -77,9 +79,22 @@ export function createMxClient({ ca = [], port = SMTP_PORT, sources = [], isLoop
 /** Characters that would end an address, or the command that it is in. */
 const UNSAFE = /[\p{Cc}<> ]/u
 
-function unsendableOf({ from, to }: OutgoingMail): AttemptOutcome | null {
-  const unsafe = [from, ...to].find((address) => UNSAFE.test(address))
-  if (unsafe === undefined) return null
-  const outcome = refusedHere(553, '5.1.3', `${JSON.stringify(unsafe)} is not an email address.`)
-  return { steps: [], recipients: sameFor(to, outcome), elapsedMs: 0 }
+/** A local part in quotes, which may have any of these but control characters (RFC 5321 §4.1.2). */
+const QUOTED = /^"(?:[^"\\\p{Cc}]|\\\P{Cc})*"@/u
+
+const isUnsafe = (address: string): boolean => UNSAFE.test(address) && UNSAFE.test(address.replace(QUOTED, ''))
+
+/** The recipients that cannot be sent to, with their outcome. From an unsafe sender, that is all. */
+function unsendableAmong({ from, to }: OutgoingMail): Map<string, RecipientOutcome> {
+  const ofSender = isUnsafe(from) ? notAnAddress(from) : undefined
+  const unsafe = ofSender ? to : to.filter(isUnsafe)
+  return new Map(unsafe.map((address) => [address, ofSender ?? notAnAddress(address)]))
+}
+
+const notAnAddress = (text: string): RecipientOutcome => refusedHere(553, '5.1.3', `${JSON.stringify(text)} is not an email address.`)
+
+/** The mail for its other recipients. */
+function without(mail: OutgoingMail, refused: ReadonlyMap<string, RecipientOutcome>): OutgoingMail {
+  const isKept = (_: unknown, at: number) => !refused.has(mail.to[at] as string)
+  return { ...mail, to: mail.to.filter(isKept), ...(mail.reports && { reports: mail.reports.filter(isKept) }) }
 }

@@ -55,6 +55,12 @@ describe('the route to a domain', () => {
     expect(routeOf({ ...facts, mx })).toEqual(expected)
   })
 
+  test('has five hosts, and the site of all', () => {
+    const mx = { ...found, hosts: Array.from({ length: 7 }, (_, at) => ({ host: `mx${at}.example.org`, preference: 10 })) }
+    const routing = routeOf({ ...facts, mx, siteOf: (all) => `${all.length} hosts` })
+    expect(routing).toMatchObject({ route: { site: '7 hosts', hosts: mx.hosts.slice(0, 5) } })
+  })
+
   test.each<[MtaStsPolicy['mode'], string[] | undefined]>([
     ['enforce', ['*.example.org']],
     ['testing', undefined],

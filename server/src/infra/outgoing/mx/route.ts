@@ -5,7 +5,9 @@ import type { DeliveryStep, RecipientOutcome, Route } from './outcome.ts'
 /** Where the mail of a domain goes, or what happens to it without a connection. */
 export type Routing = { is: 'route'; route: Route } | { is: 'unroutable'; steps: DeliveryStep[]; outcome: RecipientOutcome }
 
-/** The facts about a domain. `siteOf` returns the site that its hosts belong to. */
+const HOSTS_TRIED_MAX = 5
+
+/** The facts about a domain. `siteOf` returns the site that its hosts belong to, those included that are not tried. */
 export type DomainFacts = { domain: string; mx: MxAnswer; policy: MtaStsPolicy | null; siteOf(hosts: readonly MxHost[]): string }
 
 /** Decides where the mail of a domain goes (RFC 5321 §5.1, RFC 7505, RFC 8461). */
@@ -17,7 +19,7 @@ export function routeOf({ domain, mx, policy, siteOf }: DomainFacts): Routing {
         : []
       const asked =
         policy?.mode === 'enforce' ? { enforcedHosts: policy.mx } : policy?.mode === 'testing' ? { isTested: true as const } : {}
-      const route = { site: siteOf(mx.hosts), domain, hosts: mx.hosts, steps, isSecure: mx.isSecure, ...asked }
+      const route = { site: siteOf(mx.hosts), domain, hosts: mx.hosts.slice(0, HOSTS_TRIED_MAX), steps, isSecure: mx.isSecure, ...asked }
       return { is: 'route', route }
     }
     case 'null-mx':

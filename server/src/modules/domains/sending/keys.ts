@@ -48,20 +48,34 @@ export function openKey(
 type KeyState = Pick<DkimKeyRow, 'selector' | 'state'>
 
 /**
+ * Whether the owner of a domain is about to publish a key: an RSA key that has not signed yet. The other one may never be published, and the
+ * record of one that has signed was removed.
+ */
+export const isAwaited = ({ algorithm, state, retired_at }: DkimKeyRow): boolean =>
+  algorithm === REQUIRED && state === 'pending' && retired_at === null
+
+/** Every receiver verifies it. */
+const REQUIRED = 'rsa-sha256'
+
+/**
  * The keys whose state changes after a check. A key signs from when its record is found; the previous one of the same algorithm is retired
- * then. A key without a record stops signing, unless it is the one that `keepsSigning` names: receivers may still have its record.
+ * then, and so are earlier ones without a record once a newer RSA key signs. A key without a record stops signing, unless it is the one that
+ * `keepsSigning` names: receivers may still have its record.
  */
 export function keyChanges(
   keys: readonly DkimKeyRow[],
   states: ReadonlyMap<string, RecordState['status']>,
   keepsSigning: boolean,
 ): KeyState[] {
+  const current = keys.findLast(({ algorithm, state, selector }) => {
+    return algorithm === REQUIRED && state !== 'retired' && states.get(selector) === 'ok'
+  })
   return DKIM_ALGORITHMS.flatMap((algorithm) => {
     const published = keys.filter((key) => key.algorithm === algorithm && key.state !== 'retired')
     const newest = published.findLast(({ selector }) => states.get(selector) === 'ok')
-    return published.flatMap(({ selector, state }): KeyState[] => {
+    return published.flatMap(({ selector, state, created_at }): KeyState[] => {
       if (selector === newest?.selector) return state === 'active' ? [] : [{ selector, state: 'active' }]
-      if (state !== 'active') return []
+      if (state !== 'active') return current && created_at < current.created_at ? [{ selector, state: 'retired' }] : []
       if (newest) return [{ selector, state: 'retired' }]
       const isGone = states.get(selector) === 'missing' || states.get(selector) === 'wrong'
       return isGone && !keepsSigning ? [{ selector, state: 'pending' }] : []

@@ -26,11 +26,11 @@ export const insertKeys = (ctx: InTx, id: DomainId, keys: readonly NewKey[]) =>
                     ${keys.map(({ public_key }) => public_key)}::text[], ${keys.map((key) => key.private_key_sealed)}::text[]) as k`,
   )
 
-/** Changes the states of keys, given by their selectors. */
+/** Changes the states of keys, given by their selectors. One that stops signing keeps when, also if it was only that its record is gone. */
 export const setStates = (ctx: InTx, id: DomainId, changes: readonly Pick<DkimKeyRow, 'selector' | 'state'>[]) =>
   ctx.db.run(
     sql`update dkim_keys k
-        set state = c.state, retired_at = case when c.state = 'retired' then ${ctx.clock.now()}::timestamptz end
+        set state = c.state, retired_at = case when c.state <> 'active' then ${ctx.clock.now()}::timestamptz end
         from unnest(${changes.map(({ selector }) => selector)}::text[], ${changes.map(({ state }) => state)}::text[]) as c(selector, state)
         where k.project_id = ${ctx.projectId} and k.domain_id = ${id} and k.selector = c.selector`,
   )

@@ -9,8 +9,8 @@ import * as queries from './queries.ts'
 import type { WarmUpRow } from './schema.ts'
 import { ceilingToday, dayOf, nextDay, stepToday } from './stages.ts'
 
-/** The number of emails that may go now, and when the others may. */
-export type WarmUpAllowance = { allowed: number; resumesAt: Date }
+/** The number of emails that may go now, the day whose ceiling they were taken from, if there is a plan, and when the others may go. */
+export type WarmUpAllowance = { allowed: number; day: string | null; resumesAt: Date }
 
 /** Where emails of a From domain go: the mail site, and the own address that they leave from. */
 export type WarmUpTarget = { fromDomain: string; site: string; sourceAddress?: string }
@@ -48,9 +48,9 @@ const nameOf = ({ domainId, sourceAddress, site }: queries.SiteKey): string => `
 export async function warmUpAllowance(ctx: ProjectCtx | InTx, target: WarmUpTarget, wanted: number): Promise<WarmUpAllowance> {
   const now = ctx.clock.now()
   const active = await activePlan(ctx, target.fromDomain)
-  if (!active) return { allowed: wanted, resumesAt: now }
-  const allowed = await take(ctx as Ctx, { ctx, plan: active.plan, key: keyOf(active.id, active.plan, target), wanted })
-  return { allowed: allowed ?? 0, resumesAt: nextDay(now) }
+  if (!active) return { allowed: wanted, day: null, resumesAt: now }
+  const taken = await take(ctx as Ctx, { ctx, plan: active.plan, key: keyOf(active.id, active.plan, target), wanted })
+  return { allowed: taken?.granted ?? 0, day: taken?.day ?? null, resumesAt: nextDay(now) }
 }
 
 type Taking = { ctx: ProjectCtx | InTx; plan: WarmUpRow; key: queries.SiteKey; wanted: number }
@@ -63,7 +63,7 @@ const take = gathered(async (_, takings: Taking[]) => {
 })
 
 /** Takes the sum from the ceiling of a mail site, and divides it in the order of the emails. */
-async function takeTogether(takings: Taking[]): Promise<(readonly [Taking, number])[]> {
+async function takeTogether(takings: Taking[]): Promise<(readonly [Taking, { granted: number; day: string }])[]> {
   const [{ ctx, plan, key }] = takings as [Taking]
   const day = dayOf(ctx.clock.now())
   const counts = await queries.openSite(ctx, key, day)
@@ -73,12 +73,12 @@ async function takeTogether(takings: Taking[]): Promise<(readonly [Taking, numbe
   return takings.map((taking) => {
     const granted = Math.min(left, taking.wanted)
     left -= granted
-    return [taking, granted] as const
+    return [taking, { granted, day }] as const
   })
 }
 
-/** What happened to emails at a mail site. `unsent` were taken from its ceiling and are sent later. */
-export type WarmUpOutcome = WarmUpTarget & { bounced: number; deferred: number; unsent?: number }
+/** What happened to emails at a mail site that were taken from the ceiling of a day. `unsent` are sent later. */
+export type WarmUpOutcome = WarmUpTarget & { day: string; bounced: number; deferred: number; unsent?: number }
 
 /** Counts bounces and deferrals, on which the ceilings depend, and gives back what was not sent. */
 export async function countWarmUp(ctx: ProjectCtx | InTx, outcomes: readonly WarmUpOutcome[]): Promise<void> {
@@ -89,14 +89,16 @@ export async function countWarmUp(ctx: ProjectCtx | InTx, outcomes: readonly War
   for (const outcome of counted) {
     const active = plans.get(outcome.fromDomain)
     if (!active) continue
+    const { day } = outcome
     const key = keyOf(active.id, active.plan, outcome)
-    const known = changes.get(nameOf(key))
-    changes.set(nameOf(key), {
-      ...key,
+    const name = `${day} ${nameOf(key)}`
+    const known = changes.get(name)
+    changes.set(name, {
+      ...{ ...key, day },
       bounced: (known?.bounced ?? 0) + outcome.bounced,
       deferred: (known?.deferred ?? 0) + outcome.deferred,
       unsent: (known?.unsent ?? 0) + (outcome.unsent ?? 0),
     })
   }
-  if (changes.size > 0) await queries.countAtSites(ctx, dayOf(ctx.clock.now()), [...changes.values()])
+  if (changes.size > 0) await queries.countAtSites(ctx, [...changes.values()])
 }

@@ -83,16 +83,17 @@ export function takeFromSite(
 /** More than a mail site gets in a day. */
 const NO_CEILING = 1_000_000_000
 
-export type SiteChange = { bounced: number; deferred: number; unsent: number }
+export type SiteChange = { day: string; bounced: number; deferred: number; unsent: number }
 
-/** Counts what happened to emails of the day. */
-export const countAtSites = (ctx: AnyCtx, day: string, changes: readonly (SiteKey & SiteChange)[]) =>
+/** Counts what happened to emails of a day, unless the site has the counts of a later one. */
+export const countAtSites = (ctx: AnyCtx, changes: readonly (SiteKey & SiteChange)[]) =>
   ctx.db.run(
     sql`update warm_up_sites w set bounced = w.bounced + c.bounced, deferred = w.deferred + c.deferred, sent = greatest(0, w.sent - c.unsent)
         from unnest(${changes.map(({ domainId }) => domainId)}::bigint[], ${changes.map((one) => one.sourceAddress)}::text[],
                     ${changes.map(({ site }) => site)}::text[], ${changes.map(({ bounced }) => bounced)}::int[],
-                    ${changes.map(({ deferred }) => deferred)}::int[], ${changes.map(({ unsent }) => unsent)}::int[])
-             as c(domain_id, source_address, site, bounced, deferred, unsent)
+                    ${changes.map(({ deferred }) => deferred)}::int[], ${changes.map(({ unsent }) => unsent)}::int[],
+                    ${changes.map(({ day }) => day)}::date[])
+             as c(domain_id, source_address, site, bounced, deferred, unsent, day)
         where w.project_id = ${ctx.projectId} and w.domain_id = c.domain_id and w.source_address = c.source_address and w.site = c.site
-          and w.day = ${day}::date`,
+          and w.day = c.day`,
   )

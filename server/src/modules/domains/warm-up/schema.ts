@@ -22,7 +22,9 @@ const members = {
     maximum: 100,
     description: 'If a higher share of a day’s emails is deferred, the mail site goes back a step and gets no more emails that day.',
   }),
-  is_per_address: Type.Boolean({ description: 'Whether each address that email is sent from is warmed up separately.' }),
+  is_per_address: Type.Boolean({
+    description: 'Whether warm-up begins anew when the server sends from another address. 422 on a server that sends from several in turn.',
+  }),
 }
 
 export const WarmUpInput = Type.Partial(Exact(members), { additionalProperties: false })

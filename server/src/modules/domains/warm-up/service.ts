@@ -26,6 +26,10 @@ export async function setWarmUp(ctx: ProjectCtx, id: DomainId, input: WarmUpInpu
   if (plan.steps.some((ceiling, at) => ceiling < (plan.steps[at - 1] ?? 0))) {
     throw fault('validation_failed', 'steps', 'The values of `steps` must not decrease.')
   }
+  if (plan.is_per_address && ctx.config.MTA_SOURCE_ADDRESSES.length > 1) {
+    const reason = 'This server sends from several addresses in turn, which cannot be warmed up separately. Leave `is_per_address` out.'
+    throw fault('validation_failed', 'is_per_address', reason)
+  }
   await inTx(ctx, (ctx) => queries.saveWarmUp(ctx, id, plan))
   afterCommit(ctx, forgetPlans)
   return getWarmUp(ctx, id)

@@ -57,18 +57,36 @@ async function warming(w: World, more: object = {}) {
 }
 const take = async (ctx: ProjectCtx, fromDomain: string, wanted: number, site = 'gmail', sourceAddress = '') =>
   (await warmUpAllowance(ctx, { fromDomain, site, sourceAddress }, wanted)).allowed
+/** What happened to emails that were taken from today’s ceiling. */
+const outcome = (w: World, fromDomain: string, counts: object) => ({
+  fromDomain,
+  ...{ site: 'gmail', day: dayOf(w.clock.now()), bounced: 0, deferred: 0, ...counts },
+})
 
 describe('a plan', () => {
   test('gets back what was taken from a ceiling and not sent', async () => {
     await using w = await world()
     const { domain, path } = await warming(w)
     expect(await take(w.ctx, domain, 10)).toBe(10)
-    await countWarmUp(w.ctx, [
-      { fromDomain: domain, site: 'gmail', bounced: 0, deferred: 0, unsent: 3 },
-      { fromDomain: domain, site: 'gmail', bounced: 1, deferred: 0 },
-    ])
+    await countWarmUp(w.ctx, [outcome(w, domain, { unsent: 3 }), outcome(w, domain, { bounced: 1 })])
     expect((await w.get(path)).body.sites[0]).toMatchObject({ sent: 7, bounced: 1 })
     expect(await take(w.ctx, domain, 10)).toBe(3)
+  })
+
+  test('counts what happens after midnight to the day whose ceiling it was taken from', async () => {
+    await using w = await world()
+    const { domain, path } = await warming(w)
+    expect(await take(w.ctx, domain, 10)).toBe(10)
+    const before = [outcome(w, domain, { unsent: 3 }), outcome(w, domain, { bounced: 2 })]
+    w.advance('1 day')
+    expect(await take(w.ctx, domain, 100)).toBe(100)
+    const bounced = outcome(w, domain, { bounced: 1 })
+    await countWarmUp(w.ctx, [...before, bounced])
+    expect((await w.get(path)).body.sites[0]).toMatchObject({ sent: 100, bounced: 1 })
+    expect(await take(w.ctx, domain, 10)).toBe(0)
+    w.advance('1 day')
+    await countWarmUp(w.ctx, [bounced])
+    expect((await w.get(path)).body.sites[0]).toMatchObject({ sent: 0, bounced: 0 })
   })
 
   test('gives each mail site its ceiling a day, which grows while all goes well', async () => {
@@ -78,6 +96,7 @@ describe('a plan', () => {
     expect(await take(w.ctx, domain, 7)).toBe(3)
     expect(await warmUpAllowance(w.ctx, { fromDomain: domain, site: 'gmail' }, 7)).toEqual({
       allowed: 0,
+      day: dayOf(w.clock.now()),
       resumesAt: nextDay(w.clock.now()),
     })
     expect(await take(w.ctx, domain, 7, 'yahoo')).toBe(7)
@@ -100,10 +119,7 @@ describe('a plan', () => {
     await take(w.ctx, domain, 40)
     w.advance('1 day')
     expect(await take(w.ctx, domain, 30)).toBe(30)
-    await countWarmUp(w.ctx, [
-      { fromDomain: domain, site: 'gmail', bounced: 1, deferred: 0 },
-      { fromDomain: domain, site: 'gmail', bounced: 1, deferred: 2 },
-    ])
+    await countWarmUp(w.ctx, [outcome(w, domain, { bounced: 1 }), outcome(w, domain, { bounced: 1, deferred: 2 })])
     expect((await w.get(path)).body.sites[0]).toMatchObject({ step: 2, sent: 30, bounced: 2, deferred: 2, ceiling: 30 })
     expect(await take(w.ctx, domain, 1)).toBe(0)
     w.advance('1 day')
@@ -143,6 +159,14 @@ describe('a plan', () => {
     const together = await warming(w)
     expect(await take(w.ctx, together.domain, 20, 'gmail', '192.0.2.1')).toBe(10)
     expect(await take(w.ctx, together.domain, 20, 'gmail', '192.0.2.2')).toBe(0)
+  })
+
+  test('cannot tell own addresses apart that connections take in turn, and says so', async () => {
+    await using w = await world({ env: { MTA_SOURCE_ADDRESSES: '192.0.2.1,192.0.2.2' } })
+    const { path } = await warming(w)
+    const reply = await w.put(path, { ...plan, is_per_address: true })
+    expect([reply.status, reply.body.error?.param]).toEqual([422, 'is_per_address'])
+    expect((await w.get(path)).body.is_per_address).toBe(false)
   })
 
   test('limits nothing while it is not active, nor other domains', async () => {

@@ -1,4 +1,6 @@
 /** One attempt to deliver an email to its recipients at a domain. */
+
+import type { MxAnswer } from '../../../infra/outgoing/dns/mail-resolver.ts'
 import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route } from '../../../infra/outgoing/mx/outcome.ts'
 import { type Routing, routeOf } from '../../../infra/outgoing/mx/route.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
@@ -48,9 +50,9 @@ export async function attemptDelivery(
   lease: Lease<ClaimedRecipient, string>,
 ): Promise<MailAttempt | null> {
   const startedAt = ctx.clock.now()
-  const { routing, policy } = await findRoute(ctx, group)
+  const { routing, policy, mxHosts } = await findRoute(ctx, group)
   if (routing.is === 'unroutable') return attemptOf(ctx, group, { ...routing, startedAt, elapsedMs: 0, site: null })
-  const site = siteOf(routing.route.hosts.map(({ host }) => host))
+  const site = siteOf(mxHosts)
   if (group.pausedSites.has(site.key)) {
     await holdAtSite(ctx, mailer.findSendingCampaigns, group, site.key)
     return null
@@ -88,13 +90,13 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
     return attemptOf(ctx, group, { ...wait, outcome: entry, exceeded })
   }
   try {
-    const { recipients, warming } = await warmUpOf(ctx, group, site)
+    const { recipients, warming, day } = await warmUpOf(ctx, group, site)
     if (recipients.length === 0 && warming) return attemptOf(ctx, group, { ...wait, outcome: warming })
     return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
       if ((await lease.stillLeased(recipients)).size < recipients.length) return null
       if (content === null) return attemptOf(ctx, group, { ...wait, outcome: DELETED })
       const begun = ctx.clock.now()
-      const rest = warming && { outcome: warming }
+      const rest = { ...(day !== null && { warmUpDay: day }), ...(warming && { outcome: warming }) }
       const limits = { ...scheduler.connectionLimitsOf(site), admitConnection: () => scheduler.admitConnection(site) }
       let isRevoked = false
       const mayBeSent = () => {
@@ -130,26 +132,29 @@ async function warmUpOf(
   ctx: ProjectCtx,
   { mail, recipients }: Group,
   site: Site,
-): Promise<{ recipients: ClaimedRecipient[]; warming: Outcome | null }> {
-  const { allowed, resumesAt } = await warmUpAllowance(ctx, warmUpTarget(ctx, mail, site.key), recipients.length)
-  if (allowed >= recipients.length) return { recipients, warming: null }
-  return { recipients: recipients.slice(0, allowed), warming: { is: 'postponed', until: resumesAt, limit: 'warm-up' } }
+): Promise<{ recipients: ClaimedRecipient[]; warming: Outcome | null; day: string | null }> {
+  const { allowed, resumesAt, day } = await warmUpAllowance(ctx, warmUpTarget(ctx, mail, site.key), recipients.length)
+  if (allowed >= recipients.length) return { recipients, warming: null, day }
+  return { recipients: recipients.slice(0, allowed), day, warming: { is: 'postponed', until: resumesAt, limit: 'warm-up' } }
 }
 
 /** Where the email of a domain goes. The resolver caches what it finds. */
 async function findRoute(
   { mail: { resolver } }: ProjectCtx,
   { mail, domain }: Group,
-): Promise<{ routing: Routing; policy: MtaStsPolicy | null }> {
+): Promise<{ routing: Routing; policy: MtaStsPolicy | null; mxHosts: string[] }> {
   // A report about TLS is delivered whatever TLS is worth (RFC 8460 §5.3).
   if (mail.source === 'report') {
     const mx = await resolver.mx(domain)
     const routing = routeOf({ domain, mx: mx.is === 'hosts' ? { ...mx, isSecure: false } : mx, policy: null, siteOf: siteKeyOf })
-    return { routing, policy: null }
+    return { routing, policy: null, mxHosts: namesOf(mx) }
   }
   const [mx, policy] = await Promise.all([resolver.mx(domain), resolver.policy(domain)])
-  return { routing: routeOf({ domain, mx, policy, siteOf: siteKeyOf }), policy }
+  return { routing: routeOf({ domain, mx, policy, siteOf: siteKeyOf }), policy, mxHosts: namesOf(mx) }
 }
+
+/** All hosts of a domain, because they are its site. A route has those that are tried. */
+const namesOf = (mx: MxAnswer): string[] => (mx.is === 'hosts' ? mx.hosts.map(({ host }) => host) : [])
 
 const siteKeyOf = (hosts: readonly { host: string }[]): string => siteOf(hosts.map(({ host }) => host)).key
 
@@ -175,7 +180,7 @@ function outgoing(ctx: ProjectCtx, { mail, recipients }: Group, content: Buffer)
   }
 }
 
-type Ended = Partial<Pick<MailAttempt, 'tls' | 'exceeded'>> & {
+type Ended = Partial<Pick<MailAttempt, 'tls' | 'exceeded' | 'warmUpDay'>> & {
   steps: MailAttempt['steps']
   startedAt: Date
   elapsedMs: number
@@ -186,13 +191,13 @@ type Ended = Partial<Pick<MailAttempt, 'tls' | 'exceeded'>> & {
 
 /** The attempt with what follows for each recipient: its own outcome, or that of all without one. */
 export function attemptOf(ctx: ProjectCtx, { mail, recipients }: Group, ended: Ended): MailAttempt {
-  const { steps, startedAt, elapsedMs, site, outcome, outcomes, tls = [], exceeded = null } = ended
+  const { steps, startedAt, elapsedMs, site, outcome, outcomes, tls = [], exceeded = null, warmUpDay } = ended
   const now = { at: ctx.clock.now(), random: ctx.secrets.random(1)[0] ?? 0 }
   const decided = recipients.map((recipient) => {
     const own = outcomes?.get(recipient.address) ?? outcome ?? UNKNOWN
     return decide(mail, recipient, own, site?.key ?? null, { ...now, random: now.random / 256 })
   })
-  return { mail, startedAt, elapsedMs, steps, decided, site, tls, exceeded }
+  return { mail, startedAt, elapsedMs, steps, decided, site, tls, exceeded, ...(warmUpDay !== undefined && { warmUpDay }) }
 }
 
 const UNKNOWN: RecipientOutcome = { is: 'temporary', reason: 'There was no outcome.', scope: 'recipient' }

@@ -19,6 +19,8 @@ export type MailAttempt = {
   tls: readonly TlsCount[]
   /** The connections that the site may have, if it postponed the email and an event is due. */
   exceeded: number | null
+  /** The day of the warm-up plan whose ceiling it was taken from. */
+  warmUpDay?: string
 }
 
 /** What is known of the message of an email: its user, the email once it is complete, and what followed from its bounces. */
@@ -37,11 +39,14 @@ export type Known = {
  * endpoints that want them.
  */
 export function eventsOfAttempt(attempt: MailAttempt, known: Known, now: Date): WebhookEvent[] {
-  const { mail, startedAt, elapsedMs, steps, decided } = attempt
+  const { mail, startedAt, elapsedMs } = attempt
+  // Nothing tells of those that were erased meanwhile, whose address is gone.
+  const decided = attempt.decided.filter(({ recipient }) => recipient.address !== '')
   const [first] = decided
   if (!first || known.isErased || mail.source === 'report') return []
   const about = aboutMail(mail, known.user, first)
   const to = decided.map(({ recipient }) => recipient.address)
+  const steps = attempt.steps.filter((step) => !('to' in step) || step.to === undefined || to.includes(step.to))
   const whole = { ...about, to: to.length === 1 ? (to[0] as string) : to }
   const each = (one: Decided) => ({ ...about, to: one.recipient.address })
   const wants = ({ type }: { type: string }) => known.wanted.has(type)

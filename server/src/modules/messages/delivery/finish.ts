@@ -21,6 +21,7 @@ import { lockReported, type ReportedMessage, type ReportedState, saveReported } 
 import { afterReport } from '../reports/transition.ts'
 import { messageEvent } from '../system-events.ts'
 import { eventsOfAttempt, type MailAttempt } from './events.ts'
+import { keyOf } from './gate.ts'
 import { type Decided, NEW_CONNECTIONS } from './results.ts'
 import { siteResultsOf } from './site-results.ts'
 import { warmUpTarget } from './warm-up-target.ts'
@@ -37,10 +38,13 @@ export async function finishAttempts(ctx: ProjectCtx, attempts: MailAttempt[]): 
     const messages = messageIds.length === 0 ? [] : await lockReported(ctx, NO_PROVIDER, messageIds, [])
     const mails = new Map((await lockMails(ctx, ids)).map((mail) => [mail.id, mail]))
     const results = attempts.flatMap(({ decided }) => decided.map(({ result }) => result))
-    const saved = new Set((await saveMailResults(ctx, results)).map(({ mail_id, no }) => `${mail_id}.${no}`))
-    const isSaved = ({ result }: Decided) => saved.has(`${result.mail_id}.${result.no}`)
+    const saved = new Map((await saveMailResults(ctx, results)).map((one) => [keyOf(one), one]))
+    const savedOf = (one: Decided): Decided[] => {
+      const row = saved.get(keyOf(one.result))
+      return row ? [row.is_erased ? { ...one, recipient: { ...one.recipient, address: '' } } : one] : []
+    }
     const done = attempts
-      .map((attempt) => ({ ...attempt, decided: attempt.decided.filter(isSaved) }))
+      .map((attempt) => ({ ...attempt, decided: attempt.decided.flatMap(savedOf) }))
       .filter(({ decided, mail }) => decided.length > 0 && mails.has(mail.id))
     const completed = new Map((await completeMails(ctx, distinct(done.map(({ mail }) => mail.id)))).map((one) => [one.id, one]))
     if (done.some(({ decided }) => decided.some(({ result }) => result.state === 'queued'))) wakeJobs(ctx, done)
@@ -54,12 +58,13 @@ export async function finishAttempts(ctx: ProjectCtx, attempts: MailAttempt[]): 
 
 /** What the sites of domains that are warmed up did with their email, and what they did not get although it was taken from their ceiling. */
 const warmUpOutcomes = (ctx: InTx, done: MailAttempt[]): WarmUpOutcome[] =>
-  done.flatMap(({ mail, decided }) =>
+  done.flatMap(({ mail, decided, warmUpDay: day }) =>
     decided.flatMap(({ result, outcome }) => {
+      if (day === undefined) return []
       const [bounced, deferred] = [outcome.is === 'permanent' ? 1 : 0, outcome.is === 'temporary' ? 1 : 0]
       const unsent = outcome.is === 'postponed' && outcome.limit === NEW_CONNECTIONS ? 1 : 0
       const counts = bounced + deferred + unsent > 0
-      return result.site !== null && counts ? [{ ...warmUpTarget(ctx, mail, result.site), bounced, deferred, unsent }] : []
+      return result.site !== null && counts ? [{ ...warmUpTarget(ctx, mail, result.site), day, bounced, deferred, unsent }] : []
     }),
   )
 
@@ -144,11 +149,11 @@ function stateAfter({ id, state }: ReportedMessage, { outcome, classification, r
   }
 }
 
-/** Counts bounces, and suppresses the addresses that have had enough. Returns those. */
+/** Counts bounces, and suppresses the addresses that have had enough, unless they were erased. Returns those. */
 function suppressBounced(ctx: InTx, done: MailAttempt[]): Promise<Set<string>> {
   const bounced = done.flatMap(({ mail, decided }) =>
     decided.flatMap(({ recipient, classification }) =>
-      classification?.isBounce && mail.source !== 'report'
+      classification?.isBounce && mail.source !== 'report' && recipient.address !== ''
         ? [
             {
               address: recipient.address,

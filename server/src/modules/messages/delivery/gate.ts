@@ -46,11 +46,13 @@ const isPaused = (pauses: ReadonlySet<string>, { mail, recipient }: Claimed): bo
   pauses.has('project:') || pauses.has(`campaign:${mail.campaign_id}`) || pauses.has(`site:${recipient.site}`)
 
 function outcomeBefore(
-  { mail }: Claimed,
+  { mail, recipient }: Claimed,
   campaign: SendingCampaign | null | undefined,
   suppression: string | undefined,
   now: Date,
 ): Outcome | null {
+  // It was erased while it was being delivered to.
+  if (recipient.address === '') return { is: 'cancelled', reason: 'requested' }
   if (campaign === undefined) return { is: 'cancelled', reason: 'campaign_stopped' }
   if (campaign && !isSending(campaign) && !campaign.is_paused && campaign.state !== FINISHED) {
     // Its email was withdrawn to be sent at another time: its next audience has these messages again.

@@ -1,14 +1,13 @@
 /**
  * Applies reports that come by email (D-MTA-51 to D-MTA-54): bounces and complaints. Anyone can send one, so that a report changes something only
- * if it has a return path or a Message-ID that this server made, and concerns the recipient of that alone.
+ * if it has a return path or a Message-ID that this server made, and concerns the recipients of that alone.
  */
-import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { inTx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import {
   classificationOfExpiry,
   classify,
-  deliveryFor,
+  deliveriesByRecipient,
   type Feedback,
   lockReportedRecipients,
   type MailReport,
@@ -17,6 +16,7 @@ import {
   type ReturnPath,
   readReturnPath,
   recordSiteComplaint,
+  worstOf,
 } from '../../mta/index.ts'
 import { readMailReport } from '../../mta/tasks.ts'
 import { inProject } from '../../projects/index.ts'
@@ -24,7 +24,7 @@ import { messageKey } from '../message-key.ts'
 import { shortened } from '../message-members.ts'
 import type { FindCampaignSubscriptions } from '../sending/find-sending-campaigns.ts'
 import type { AppliedReport, ReportedFeedback } from './applied-report.ts'
-import { applyToRecipient } from './mail-recipients.ts'
+import { applyToRecipients } from './mail-recipients.ts'
 import { findByMessageId } from './queries.ts'
 import { applyMailReport } from './reports.ts'
 
@@ -83,37 +83,61 @@ async function applyMatched(
 ): Promise<ReportOutcome> {
   return inTx(outer, async (ctx) => {
     const recipients = await lockReportedRecipients(ctx, path)
-    const recipient = recipientOf(recipients, report)
-    if (recipient?.source === 'report') return 'other'
+    if (recipients[0]?.source === 'report') return 'other'
     // The email of a message may be gone from the queue, or have been sent by a relay.
-    const isOfMessage = recipient
-      ? recipient.source === 'message' && recipient.no === 0
-      : recipients.length === 0 && path.recipient_no === 0
-    if (!recipient && !isOfMessage) return 'unmatched'
-    const at = ctx.clock.now()
-    const read = report.is === 'delivery' ? ofDelivery(report.deliveries, recipient?.address ?? null, at) : ofFeedback(report.feedback, at)
-    if (!read) return 'other'
-    if (read.what === 'fraud' || read.what === 'virus')
-      ctx.log.warn({ message_id: path.mail_id, complaint: read.what }, 'complaint received')
-    if (recipient && (read.what === 'complained' || read.what === 'fraud')) await recordSiteComplaint(ctx, recipient.site)
-    if (recipient && !isOfMessage) await applyToRecipient(ctx, path, recipient, read)
-    else await applyMailReport(ctx, findCampaignSubscriptions, { ...read, messageId: path.mail_id })
+    if (recipients.length === 0 && path.recipient_no !== 0) return 'unmatched'
+    const reported = readOf(recipients, report, ctx.clock.now())
+    if (reported.length === 0) return 'unmatched'
+    const applied = reported.flatMap(({ recipient, read }) => (read ? [{ recipient, report: read }] : []))
+    if (applied.length === 0) return 'other'
+    await noteComplaint(ctx, path, applied[0] as Applied)
+    const own = applied.find(isOfMessage)
+    if (own) await applyMailReport(ctx, findCampaignSubscriptions, { ...own.report, messageId: path.mail_id })
+    const others = applied.flatMap((one) => (one.recipient && one !== own ? [{ recipient: one.recipient, report: one.report }] : []))
+    await applyToRecipients(ctx, path, others)
     return 'applied'
   })
 }
 
-/** The recipient that a report is about: the only one that its return path is of, or the one of these that it names. */
-function recipientOf(recipients: ReportedRecipient[], report: ReadReport): ReportedRecipient | undefined {
-  if (recipients.length <= 1) return recipients[0]
-  const named = report.is === 'delivery' ? report.deliveries.map(({ address }) => address) : report.feedback.recipients
-  return recipients.find(({ address }) => address !== '' && named.some((name) => name?.toLowerCase() === address.toLowerCase()))
+/** What is reported of a recipient; null for the user of a message whose email is gone. */
+type Applied = { recipient: ReportedRecipient | null; report: Unmatched }
+
+const isOfMessage = ({ recipient }: Applied): boolean => recipient === null || (recipient.source === 'message' && recipient.no === 0)
+
+async function noteComplaint(ctx: InTx, path: ReturnPath, { recipient, report: { what } }: Applied): Promise<void> {
+  if (what === 'fraud' || what === 'virus') ctx.log.warn({ message_id: path.mail_id, complaint: what }, 'complaint received')
+  if (recipient && (what === 'complained' || what === 'fraud')) await recordSiteComplaint(ctx, recipient.site)
 }
+
+/**
+ * The recipients that a report is about, with what it says of each, if that changes anything: the only one that its return path is of, or those of
+ * these that it names. A complaint comes from one.
+ */
+function readOf(
+  recipients: ReportedRecipient[],
+  report: ReadReport,
+  at: Date,
+): { recipient: ReportedRecipient | null; read: Unmatched | undefined }[] {
+  if (report.is === 'feedback') {
+    const read = ofFeedback(report.feedback, at)
+    if (recipients.length === 0) return [{ recipient: null, read }]
+    const recipient = recipients.length === 1 ? recipients[0] : recipients.find(({ address }) => isNamed(address, report.feedback))
+    return recipient ? [{ recipient, read }] : []
+  }
+  if (recipients.length === 0) return [{ recipient: null, read: ofDelivery(worstOf(report.deliveries), at) }]
+  return deliveriesByRecipient(recipients, report.deliveries).map(({ recipient, delivery }) => ({
+    recipient,
+    read: ofDelivery(delivery, at),
+  }))
+}
+
+const isNamed = (address: string, { recipients }: Feedback): boolean =>
+  address !== '' && recipients.some((name) => name.toLowerCase() === address.toLowerCase())
 
 type Unmatched = Omit<AppliedReport, 'address' | 'reference' | 'messageId'>
 
 /** Undefined for a notice that it was delivered, or passed on. */
-function ofDelivery(deliveries: readonly ReportedDelivery[], address: string | null, at: Date): Unmatched | undefined {
-  const delivery = deliveryFor(deliveries, address)
+function ofDelivery(delivery: ReportedDelivery | undefined, at: Date): Unmatched | undefined {
   if (!delivery || !(delivery.action === 'failed' || delivery.action === 'delayed')) return undefined
   const { action, status, diagnostic } = delivery
   const code = Number(/^(?:smtp; ?)?([245]\d\d)\b/i.exec(diagnostic)?.[1] ?? 0)

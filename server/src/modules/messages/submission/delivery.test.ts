@@ -5,7 +5,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type MailWorld, mailWorld, typesOf } from '../../../../test/mail-queue.ts'
-import { bounceMail, complaintMail, smtpSend } from '../../../../test/reports.ts'
+import { bounceMail, complaintMail, smtpSend, smtpTalk } from '../../../../test/reports.ts'
 import { authenticator } from '../../../authenticator.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { openMailListeners } from '../../../mail-listeners.ts'
@@ -205,6 +205,48 @@ describe('a report on a submitted email', () => {
     await smtpSend(inbound, to, bounceMail({ recipient: 'victim@example.com' }))
     expect(await suppressed()).toEqual([])
     await smtpSend(inbound, to, bounceMail({ recipient: `LEE@${domain}` }))
+    expect(await suppressed()).toEqual([[`lee@${domain}`, 'hard_bounce']])
+  })
+
+  test('of several recipients concerns each that it names, as it says of each, once', async () => {
+    const to = await delivered({ to: ['kim', 'lee', 'max', 'bo'].map((name) => `${name}@${domain}`) })
+    const more = [
+      ...[`Final-Recipient: rfc822; max@${domain}`, 'Action: delayed', 'Status: 4.2.2', 'Diagnostic-Code: smtp; 452 4.2.2 Full', ''],
+      ...[`Final-Recipient: rfc822; bo@${domain}`, 'Action: relayed', 'Status: 2.0.0', ''],
+      ...[`Final-Recipient: rfc822; lee@${domain}`, 'Action: failed', 'Status: 5.2.1', 'Diagnostic-Code: smtp; 550 5.2.1 Disabled', ''],
+    ]
+    for (let at = 0; at < 2; at++) await smtpSend(inbound, to, bounceMail({ recipient: `kim@${domain}`, more }))
+    expect((await suppressed()).sort()).toEqual(['kim', 'lee'].map((name) => [`${name}@${domain}`, 'hard_bounce']))
+    const told = (await w.events()).map(({ type, data: { to, enhanced_code, diagnostic } }) => [type, to, enhanced_code ?? diagnostic])
+    const delay = ['delivery.dsn-temp-fail', `max@${domain}`, '452 4.2.2 Full']
+    expect(told.sort()).toEqual([
+      ['delivery.dsn-perm-fail', `kim@${domain}`, '5.1.1'],
+      ['delivery.dsn-perm-fail', `lee@${domain}`, '5.2.1'],
+      ...[delay, delay],
+    ])
+    expect((await queued(w.keys.smtpproxy, 'failed')).map(([to]) => to).sort()).toEqual([`kim@${domain}`, `lee@${domain}`])
+  })
+
+  test.each([
+    ['by the address that its client gave', { original: 'OLD-LEE@example.net', recipient: 'forwarded@example.net' }],
+    ['by the address that it was delivered to', { original: 'other@example.net', recipient: 'lee@' }],
+    ['by the address that its client gave, whatever other recipient it ended at', { original: 'old-lee@example.net', recipient: 'kim@' }],
+  ])('of several recipients finds its own %s', async (_, names) => {
+    const to = ['kim', 'lee'].map((name) => `RCPT TO:<${name}@${domain}> ORCPT=rfc822;old-${name}@example.net`)
+    const login = Buffer.from(`\0any\0${w.keys.smtpproxy}`).toString('base64')
+    const mail = ['From: hello@shop.example.com', 'Subject: Receipt', '', 'Thanks', '.'].join('\r\n')
+    const replies = await smtpTalk(submission, [
+      'EHLO app',
+      `AUTH PLAIN ${login}`,
+      'MAIL FROM:<hello@shop.example.com>',
+      ...to,
+      'DATA',
+      mail,
+    ])
+    expect(replies.at(-2)).toMatch(/^250 /)
+    await w.events()
+    const recipient = names.recipient.replace(/@$/, `@${domain}`)
+    await smtpSend(inbound, mailsAt(`mx.${domain}`)[0]?.from ?? '', bounceMail({ ...names, recipient }))
     expect(await suppressed()).toEqual([[`lee@${domain}`, 'hard_bounce']])
   })
 

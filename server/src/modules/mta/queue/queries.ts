@@ -32,7 +32,9 @@ export const insertMails = (ctx: InTx, mails: NewMail[]) =>
                   needs_8bit, envelope_id, returns, content, retry_minutes, expires_at)
         on conflict (project_id, id) do update
         set content = excluded.content, is_deflated = true, size = excluded.size, mail_from = excluded.mail_from, return_domain = excluded.return_domain,
-            created_at = excluded.created_at, retry_minutes = excluded.retry_minutes, expires_at = excluded.expires_at, recipients = excluded.recipients, completed_at = null
+            rfc_message_id = excluded.rfc_message_id, needs_smtp_utf8 = excluded.needs_smtp_utf8, needs_8bit = excluded.needs_8bit,
+            created_at = excluded.created_at, retry_minutes = excluded.retry_minutes, expires_at = excluded.expires_at,
+            recipients = excluded.recipients, completed_at = null
         where m.completed_at is not null`,
   )
 
@@ -248,14 +250,17 @@ export const contentsOf = (ctx: Ctx, mails: { project_id: ProjectId; id: Message
         ) m`,
   )
 
-/** Saves results of recipients whose lease this process still holds, and returns these. */
+const Saved = Type.Object({ mail_id: IdOf<MessageId>(), no: Type.Integer(), is_erased: Type.Boolean() })
+
+/** Saves results of recipients whose lease this process still holds, and returns these. Erased ones are due at once, to be cancelled. */
 export const saveMailResults = (ctx: InTx, results: RecipientResult[]) =>
   ctx.db.many(
-    Key,
+    Saved,
     sql`with ${held(ctx, results)}
         update mail_recipients r
-        set state = s.state, due_at = coalesce(s.due_at, r.due_at), site = coalesce(s.site, r.site), attempts = r.attempts - s.untried::integer,
-            is_held = s.held, lease_token = null, lease_until = null,
+        set state = s.state, due_at = case when r.address = '' then ${ctx.clock.now()} else coalesce(s.due_at, r.due_at) end,
+            site = coalesce(s.site, r.site), attempts = r.attempts - s.untried::integer,
+            is_held = s.held and r.address <> '', lease_token = null, lease_until = null,
             history = case when s.history is null or r.address = '' then r.history else r.history || s.history end,
             finished_at = case when s.state <> 'queued' then ${ctx.clock.now()}::timestamptz end
         from held, unnest(${results.map(({ state }) => state)}::text[], ${results.map(({ due_at }) => due_at)}::timestamptz[],
@@ -264,7 +269,7 @@ export const saveMailResults = (ctx: InTx, results: RecipientResult[]) =>
                           ${results.map(({ history }) => history && JSON.stringify(history))}::jsonb[])
              with ordinality as s(state, due_at, site, untried, held, history, place)
         where ${withKeysOf(ctx, sql`held`)} and s.place = held.place
-        returning r.mail_id, r.no`,
+        returning r.mail_id, r.no, r.address = '' as is_erased`,
   )
 
 const Completed = Type.Object({ id: IdOf<MessageId>(), delivered: Type.Integer(), failed: Type.Integer() })

@@ -11,6 +11,7 @@ const ReportedRecipient = Type.Object({
   domain: Type.String(),
   site: Nullable(Type.String()),
   attempts: Type.Integer(),
+  original_recipient: Nullable(Type.String()),
   source: OneOf(MAIL_SOURCES),
   mail_from: Type.String(),
   rfc_message_id: Nullable(Type.String()),
@@ -25,7 +26,7 @@ export type ReportedRecipient = Static<typeof ReportedRecipient>
 export const lockReportedRecipients = (ctx: InTx, { mail_id, recipient_no }: ReturnPath) =>
   ctx.db.many(
     ReportedRecipient,
-    sql`select r.no, r.address, r.domain, r.site, r.attempts, m.source, m.mail_from, m.rfc_message_id, m.envelope_id
+    sql`select r.no, r.address, r.domain, r.site, r.attempts, r.original_recipient, m.source, m.mail_from, m.rfc_message_id, m.envelope_id
         from mail_recipients own
         join mail_recipients r on r.project_id = own.project_id and r.mail_id = own.mail_id and r.domain = own.domain
         join mail_messages m on m.project_id = own.project_id and m.id = own.mail_id
@@ -34,10 +35,15 @@ export const lockReportedRecipients = (ctx: InTx, { mail_id, recipient_no }: Ret
         for update of r`,
   )
 
-/** Records that a delivered email bounced. Returns whether it had been delivered. */
-export const saveBounce = async (ctx: InTx, { mail_id }: ReturnPath, no: number, bounce: PastAttempt): Promise<boolean> =>
-  (await ctx.db.run(
-    sql`update mail_recipients
-        set state = 'failed', history = history || ${JSON.stringify(bounce)}::jsonb, finished_at = ${ctx.clock.now()}
-        where project_id = ${ctx.projectId} and mail_id = ${mail_id} and no = ${no} and state = 'delivered'`,
-  )) > 0
+const Bounced = Type.Object({ no: Type.Integer() })
+
+/** Records that recipients of an email bounced. Returns those that it had been delivered to. */
+export const saveBounces = (ctx: InTx, { mail_id }: ReturnPath, bounces: { no: number; past: PastAttempt }[]) =>
+  ctx.db.many(
+    Bounced,
+    sql`update mail_recipients r
+        set state = 'failed', history = r.history || b.past, finished_at = ${ctx.clock.now()}
+        from unnest(${bounces.map(({ no }) => no)}::smallint[], ${bounces.map(({ past }) => JSON.stringify(past))}::jsonb[]) as b(no, past)
+        where r.project_id = ${ctx.projectId} and r.mail_id = ${mail_id} and r.no = b.no and r.state = 'delivered'
+        returning r.no`,
+  )

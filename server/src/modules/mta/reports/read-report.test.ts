@@ -42,7 +42,8 @@ const STATUS = [
 
 const failed = {
   action: 'failed',
-  address: 'kim@example.com',
+  original: 'kim@example.com',
+  final: 'kim@example.org',
   status: '5.1.1',
   diagnostic: '550 5.1.1 <kim@example.org>: No such user here',
 }
@@ -77,7 +78,7 @@ describe('a delivery status notification', () => {
       ...['Final-Recipient: rfc822; c@example.org', 'Status: 5.2.2 (mailbox full)', ''],
     ]
     const answer = await read(report('delivery-status', blocks))
-    expect(answer.is === 'delivery' && answer.deliveries.map(({ action, address, status }) => [action, address, status])).toEqual([
+    expect(answer.is === 'delivery' && answer.deliveries.map(({ action, final, status }) => [action, final, status])).toEqual([
       ['delayed', 'a@example.org', '4.4.1'],
       ['delivered', 'b@example.org', '2.1.5'],
       ['failed', 'c@example.org', '5.2.2'],
@@ -86,7 +87,9 @@ describe('a delivery status notification', () => {
 
   test('in one block is read too', async () => {
     const block = ['Reporting-MTA: dns; mx', 'Final-Recipient: rfc822; a@example.org', 'Action: failed', 'Status: 5.0.0', '']
-    expect(await read(report('delivery-status', block))).toMatchObject({ deliveries: [{ action: 'failed', address: 'a@example.org' }] })
+    expect(await read(report('delivery-status', block))).toMatchObject({
+      deliveries: [{ action: 'failed', original: null, final: 'a@example.org' }],
+    })
   })
 })
 

@@ -4,8 +4,9 @@
 export type ReportedDelivery = {
   /** `failed` is final; `delayed` is tried again; the others are no failures. */
   action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
-  /** The address, as we wrote it if the report has that, in lower case. */
-  address: string | null
+  /** The address as it was given to the host, and the one that it ended at, in lower case. */
+  original: string | null
+  final: string | null
   /** The status code (RFC 3463). */
   status: string | null
   /** The reply of the mail host, or the text of the report. */

@@ -48,7 +48,7 @@ export function bounceIn(text: string, isFromServer: boolean): ReportedDelivery 
   const diagnostic = (line ?? reasonAfter(own, known) ?? '').slice(0, DIAGNOSTIC_LENGTH_MAX)
   const status = statusIn(diagnostic)
   const action = known?.action ?? (/^4|\b4\d\d\b/.test(status ?? diagnostic) ? 'delayed' : 'failed')
-  return { action, address: null, status, diagnostic }
+  return { action, original: null, final: null, status, diagnostic }
 }
 
 function withoutReturned(text: string): string {

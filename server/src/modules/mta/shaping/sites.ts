@@ -12,7 +12,8 @@ const known = new LRUCache<string, Site>(atMost(KNOWN_MAX))
 
 /** The site of a domain by the names of its mail hosts: the provider that runs all of them, or the set of names itself. */
 export function siteOf(mxHosts: readonly string[]): Site {
-  const names = mxHosts.join(' ')
+  // In the same order each time, so that they are remembered once.
+  const names = mxHosts.toSorted().join(' ')
   const site = known.get(names) ?? siteOfHosts(mxHosts)
   known.set(names, site)
   return site

@@ -13,9 +13,8 @@ export const deliveryConcurrencyLimitExceeded = eventKind({
     host: Host,
     next_attempt_at: Type.Optional(Timestamp),
     limit: Type.Optional(Count),
-    waiting: Type.Optional(Count),
   }),
-  sample: { ...sampleHost, next_attempt_at: new Date('2026-11-20T02:57:21.664Z'), limit: 20, waiting: 312 },
+  sample: { host: 'example.org', next_attempt_at: new Date('2026-11-20T02:57:21.664Z'), limit: 20 },
 })
 
 export const deliveryAttemptStart = eventKind({
@@ -86,7 +85,7 @@ export const deliveryDsnPermFail = eventKind({
     attempts: 1,
     smtp_code: 550,
     enhanced_code: '5.1.1',
-    classification: 'bad-mailbox',
+    classification: 'invalid-recipient',
     suppressed: true,
   },
 })

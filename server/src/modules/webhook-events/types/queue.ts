@@ -45,7 +45,7 @@ export const queueQuotaExceeded = eventKind({
   sample: {
     from: 'hello@news.example.com',
     to: ['kim@example.org', 'lee@example.net'],
-    quota: 'project-messages-per-day',
+    quota: 'submitted-messages-per-day',
     limit: 50_000,
     used: 50_000,
     unit: 'messages',
