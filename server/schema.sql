@@ -1542,6 +1542,7 @@ create table messages (
   is_requested boolean not null default false,
   resent_from bigint,
   copies text[],
+  uncertain_at timestamp(3) with time zone,
   constraint messages_pkey PRIMARY KEY (project_id, id),
   constraint messages_project_id_user_id_cause_key UNIQUE (project_id, user_id, cause),
   constraint messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),

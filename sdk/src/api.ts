@@ -3392,7 +3392,7 @@ export interface paths {
         put?: never;
         /**
          * Add new keys to a sending domain
-         * @description The reply lists the records of the new keys too. The current keys sign until those records are found. Then the new keys sign, and the records of the old keys must stay for seven days. While new keys are waiting for their records, no further keys are created.
+         * @description The reply lists the records of the new keys too. The current keys sign until those records are found. Then the new keys sign, and the records of the old keys must stay for seven days. While a new RSA key is waiting for its record, no further keys are created.
          */
         post: operations["rotateDomainKeys"];
         delete?: never;
@@ -6947,8 +6947,6 @@ export interface components {
                 next_attempt_at?: string;
                 /** @description The number of connections that may be open. */
                 limit?: number;
-                /** @description The number of messages waiting for a connection. */
-                waiting?: number;
             };
         } & {
             [key: string]: unknown;
@@ -8604,7 +8602,7 @@ export interface components {
             bounce_percent_max?: number;
             /** @description If a higher share of a day’s emails is deferred, the mail site goes back a step and gets no more emails that day. */
             deferral_percent_max?: number;
-            /** @description Whether each address that email is sent from is warmed up separately. */
+            /** @description Whether warm-up begins anew when the server sends from another address. 422 on a server that sends from several in turn. */
             is_per_address?: boolean;
         };
         DomainWarmUpReply: {
@@ -8616,7 +8614,7 @@ export interface components {
             bounce_percent_max: number;
             /** @description If a higher share of a day’s emails is deferred, the mail site goes back a step and gets no more emails that day. */
             deferral_percent_max: number;
-            /** @description Whether each address that email is sent from is warmed up separately. */
+            /** @description Whether warm-up begins anew when the server sends from another address. 422 on a server that sends from several in turn. */
             is_per_address: boolean;
             /** @description At most 100 mail sites, those with the most emails today first. */
             sites: {
@@ -13148,7 +13146,7 @@ export interface components {
                  */
                 content_id?: string;
             }[];
-            /** @description Further headers of an email: `References`, `In-Reply-To`, `Auto-Submitted`, `Precedence`, `List-Id`, `Feedback-ID`, `Importance`, and names that begin with `X-`, except those that providers read. Each may be named once, in any case. */
+            /** @description Further headers of an email: `References`, `In-Reply-To`, `Auto-Submitted`, `Precedence`, `List-Id`, `Feedback-ID`, `Importance`, and names that begin with `X-`, except those that providers read. Each may be named once, in any case. Amazon SES accepts 11 of them, of 870 characters each. */
             headers?: {
                 [key: string]: string;
             };
@@ -14097,7 +14095,7 @@ export interface components {
                 /** @description The number of accepted items that could not be applied. Counting stops at 1,000. */
                 parked: number;
             };
-            /** @description Channels that were used in the last 14 days. Each event is counted on the day on which it occurred. */
+            /** @description Channels that were used in the last 14 days. A message is counted on the day on which it was created. */
             channels: {
                 /**
                  * @description The channel of the messages.
@@ -14108,11 +14106,11 @@ export interface components {
                 last_7_days: {
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
-                    /** @description Opens. An estimate, because mail programs load images automatically. */
+                    /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
-                    /** @description Clicks. */
+                    /** @description Messages with a click. */
                     clicked: number;
                     /** @description Messages that bounced. */
                     bounced: number;
@@ -14125,11 +14123,11 @@ export interface components {
                 previous_7_days: {
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
-                    /** @description Opens. An estimate, because mail programs load images automatically. */
+                    /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
-                    /** @description Clicks. */
+                    /** @description Messages with a click. */
                     clicked: number;
                     /** @description Messages that bounced. */
                     bounced: number;
@@ -36184,21 +36182,9 @@ export interface operations {
                  *       "project_id": 1,
                  *       "api_version": "2026-11-20",
                  *       "data": {
-                 *         "message_id": 88214,
-                 *         "campaign_id": 7,
-                 *         "user": {
-                 *           "id": 1042,
-                 *           "external_id": "customer-1042"
-                 *         },
-                 *         "channel": "email",
-                 *         "from": "hello@news.example.com",
-                 *         "to": "kim@example.org",
-                 *         "recipient_domain": "example.org",
-                 *         "attempt": 1,
-                 *         "host": "mx1.example.org",
+                 *         "host": "example.org",
                  *         "next_attempt_at": "2026-11-20T02:57:21.664Z",
-                 *         "limit": 20,
-                 *         "waiting": 312
+                 *         "limit": 20
                  *       }
                  *     }
                  */
@@ -36376,7 +36362,7 @@ export interface operations {
                  *         "attempts": 1,
                  *         "smtp_code": 550,
                  *         "enhanced_code": "5.1.1",
-                 *         "classification": "bad-mailbox",
+                 *         "classification": "invalid-recipient",
                  *         "suppressed": true
                  *       }
                  *     }
@@ -37441,7 +37427,7 @@ export interface operations {
                  *           "kim@example.org",
                  *           "lee@example.net"
                  *         ],
-                 *         "quota": "project-messages-per-day",
+                 *         "quota": "submitted-messages-per-day",
                  *         "limit": 50000,
                  *         "used": 50000,
                  *         "unit": "messages"
