@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { holdReads } from './held-reads.ts'
 import { memberPage } from './member-page.ts'
 
 const SAVED_MS = 60_000
@@ -94,4 +95,46 @@ export const keptDrafts = (site: () => Site) =>
       await page.getByRole('alert').first().waitFor()
       expect((await site().api('GET', `journeys/${id}`)).settings).toEqual({ max_entries_per_day: 7 })
     })
+
+    whileSaving(site)
   })
+
+function whileSaving(site: () => Site): void {
+  test('the settings of a journey that are typed while they are being saved stay', async () => {
+    const { id } = await site().api('POST', 'journeys', { name: 'Typed on' })
+    await using opened = await memberPage(site(), `/p/1/journeys/${id}?view=settings`)
+    const { page } = opened
+    const field = page.getByRole('textbox', { name: /hold/i }).first()
+    const save = page.getByRole('button', { name: 'Save the settings' })
+    const stored = async () => (await site().api('GET', `journeys/${id}`)).settings.holdout_percent
+    await field.fill('20')
+    const held = await holdReads(page, new RegExp(`/journeys/${id}$`))
+    await save.click()
+    await held.asked
+    await field.fill('30')
+    held.release()
+    await page.getByText('The settings have been saved.').waitFor()
+    expect([await field.inputValue(), await stored()]).toEqual([expect.stringContaining('30'), 20])
+    await save.click()
+    await expect.poll(stored, { timeout: SAVED_MS }).toBe(30)
+  })
+
+  test('the rule of a list that is changed while it is being saved stays', async () => {
+    const { id } = await site().api('POST', 'lists', { name: 'Typed on', type: 'dynamic', rule: { attribute: 'data.tier', is: 'pro' } })
+    await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
+    const { page } = opened
+    const value = page.getByRole('combobox', { name: 'Value', exact: true })
+    const save = page.getByRole('button', { name: 'Save the rule' })
+    const stored = async () => (await site().api('GET', `lists/${id}`)).rule
+    await value.fill('free')
+    const held = await holdReads(page, new RegExp(`/lists/${id}$`))
+    await save.click()
+    await held.asked
+    await value.fill('team')
+    held.release()
+    await page.getByText('The rule has been saved').waitFor()
+    expect([await value.inputValue(), JSON.stringify(await stored())]).toEqual(['team', expect.stringContaining('free')])
+    await save.click()
+    await expect.poll(async () => JSON.stringify(await stored()), { timeout: SAVED_MS }).toContain('team')
+  })
+}
