@@ -56,6 +56,8 @@ export const ifVersion = (version: string | null): Record<string, string> =>
 type Known<T> = {
   /** What it had when it was last read. */
   base: T
+  /** The draft of which it has everything. What it has may be written in another way. */
+  saved: T
   /** What the draft in this browser began with: another one while a choice is open, which is then asked again when the page is opened again. */
   begun: T
   /** Unknown before the first save, and after one that failed. */
@@ -84,7 +86,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   const [clashes, setClashes] = useState<Clash[]>([])
   const known = useRef<Known<T>>(begunWith(first.base, first.state === 'found'))
   const latest = useRef(draft)
-  const running = useRef<Promise<boolean>>(Promise.resolve(false))
+  const running = useRef<Promise<unknown>>(Promise.resolve())
   const { begin, readAgain } = useStored({ key, known, latest, running, reload, setDraft, setState })
   const keep = useCallback(
     (value: T) => {
@@ -117,7 +119,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
       if (theirs) return meet(theirs)
       setResult({ error: null, sent: lastWrite() })
       const isWhole = latest.current === saved
-      if (isWhole) dropLocal(key)
+      if (isWhole) dropLocal(key, saved)
       setState(isWhole ? 'saved' : 'changed')
       return isWhole
     } catch (thrown) {
@@ -130,10 +132,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   }, [key, save, reload, meet, isLocked])
 
   // One after the other, so that none meets the version of the one before.
-  const saveNow = useCallback(() => {
-    running.current = running.current.catch(() => undefined).then(saveOnce)
-    return running.current
-  }, [saveOnce])
+  const saveNow = useCallback(() => after(running, saveOnce), [saveOnce])
 
   const change = useCallback(
     (value: T) => {
@@ -175,6 +174,7 @@ function firstOf<T>(key: string, stored: T, isLive: boolean): Local<T> & { state
 
 const begunWith = <T>(base: T, isFound = false): Known<T> => ({
   base,
+  saved: base,
   begun: base,
   version: undefined,
   sent: undefined,
@@ -182,11 +182,18 @@ const begunWith = <T>(base: T, isFound = false): Known<T> => ({
   isFound,
 })
 
+/** Runs after what runs already. Throws what `run` throws. */
+function after<T>(running: { current: Promise<unknown> }, run: () => Promise<T>): Promise<T> {
+  const next = running.current.catch(() => undefined).then(run)
+  running.current = next
+  return next
+}
+
 type Held<T> = Pick<Options<T>, 'reload'> & {
   key: string
   known: { current: Known<T> }
   latest: { current: T }
-  running: { current: Promise<boolean> }
+  running: { current: Promise<unknown> }
   setDraft: (value: T) => void
   setState: (state: SaveState) => void
 }
@@ -195,28 +202,25 @@ type Held<T> = Pick<Options<T>, 'reload'> & {
 function useStored<T>({ key, known, latest, running, reload, setDraft, setState }: Held<T>) {
   const begin = useCallback(
     ({ value, version }: { value: T; version: Known<T>['version'] }) => {
+      dropLocal(key, latest.current)
       known.current = { ...begunWith(value), version }
       latest.current = value
       setDraft(value)
-      dropLocal(key)
       setState('saved')
     },
     [key, known, latest, setDraft, setState],
   )
   // What is changed here meanwhile stays: its save meets what the server has.
   const readAgain = useCallback(async () => {
-    const read = async (): Promise<boolean> => {
-      const before = latest.current
+    const read = async () => {
       const now = await reload()
-      const isSaved = readLocal(key) === null && latest.current === before
-      if (isSaved && !isSame(now.value, known.current.base)) begin(now)
-      return isSaved
+      // The draft in this browser says nothing of this page: it may be that of another tab.
+      if (isSame(latest.current, known.current.saved) && !isSame(now.value, known.current.base)) begin(now)
     }
-    running.current = running.current.catch(() => undefined).then(read)
-    await running.current.catch((thrown: unknown) => {
+    await after(running, read).catch((thrown: unknown) => {
       if (!(thrown instanceof CarillonError)) throw thrown
     })
-  }, [key, known, latest, running, reload, begin])
+  }, [known, latest, running, reload, begin])
   return { begin, readAgain }
 }
 
@@ -229,11 +233,11 @@ async function saveOver<T>(known: { current: Known<T> }, latest: { current: T },
     const now = await reload()
     const { base, sent } = known.current
     if (!isSame(now.value, base) && !isSame(now.value, sent)) return { theirs: now }
-    known.current = { ...known.current, base: now.value, begun: now.value, version: now.version }
+    known.current = { ...known.current, base: now.value, saved: now.value, begun: now.value, version: now.version }
   }
   const value = latest.current
   known.current.sent = value
   const { value: base, version } = await save(value, known.current.version ?? null)
-  known.current = { ...begunWith(base), version }
+  known.current = { ...begunWith(base), saved: value, version }
   return { saved: value }
 }

@@ -97,6 +97,7 @@ export const keptDrafts = (site: () => Site) =>
     })
 
     whileSaving(site)
+    twoTabs(site)
   })
 
 function whileSaving(site: () => Site): void {
@@ -138,3 +139,41 @@ function whileSaving(site: () => Site): void {
     await expect.poll(async () => JSON.stringify(await stored()), { timeout: SAVED_MS }).toContain('team')
   })
 }
+
+const twoTabs = (site: () => Site) =>
+  test('a draft that could not be saved stays when the member saves another change in a second tab', async () => {
+    const { id } = await site().api('POST', 'journeys', { name: 'Two tabs' })
+    const at = { x: 0, y: 0 }
+    await site().api('PUT', `journeys/${id}/steps`, {
+      start: { ...at, type: 'entrance', data: { trigger: 'api' }, children: [{ external_id: 'first' }] },
+      first: { ...at, type: 'delay', data: { days: 1 }, children: [{ external_id: 'second' }] },
+      second: { ...at, type: 'delay', data: { days: 2 } },
+    })
+    const daysOf = async (page: Page, step: number) => {
+      await page.locator('[role=treeitem].step').nth(step).press('Enter')
+      const days = page.getByLabel('Days', { exact: true }).first()
+      await expect.poll(() => days.inputValue()).toBe(String(step))
+      return days
+    }
+    await using one = await memberPage(site(), `/p/1/journeys/${id}`)
+    await using two = await memberPage(site(), `/p/1/journeys/${id}`)
+    const [hers, other] = [one.page, two.page]
+    const steps = /\/steps$/
+    const first = await daysOf(hers, 1)
+    const second = await daysOf(other, 2)
+    await hers.route(steps, (route) => (route.request().method() === 'PUT' ? route.abort() : route.continue()))
+    await first.fill('9')
+    await hers.getByText('Offline: kept on this device').waitFor()
+    await second.fill('5')
+    await other.locator('output.saved').waitFor()
+    // What she saves of the journey lets the tab read its steps again.
+    await hers.getByRole('button', { name: 'Settings', exact: true }).click()
+    await hers.getByRole('textbox', { name: /hold/i }).first().fill('20')
+    await hers.getByRole('button', { name: 'Save the settings' }).click()
+    await hers.getByText('The settings have been saved.').waitFor()
+    await hers.getByRole('button', { name: 'Steps', exact: true }).click()
+    await hers.unroute(steps)
+    await hers.locator('output.saved').waitFor()
+    const stored = await site().api('GET', `journeys/${id}/steps`)
+    expect([stored.first.data, stored.second.data]).toEqual([{ days: 9 }, { days: 5 }])
+  })
