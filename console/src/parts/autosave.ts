@@ -37,6 +37,8 @@ export type Autosave<T> = {
   choose: (clashes: Clash[], side: 'mine' | 'theirs') => void
   /** Answers a draft that was found. */
   answer: (isWanted: boolean) => void
+  /** Takes what the server has now in place of a draft that it refuses. */
+  discard: () => Promise<void>
   /** Returns whether the server has the whole draft. */
   saveNow: () => Promise<boolean>
   /** Takes over what the server has now, if nothing was changed here since the last save. */
@@ -87,7 +89,8 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   const known = useRef<Known<T>>(begunWith(first.base, first.state === 'found'))
   const latest = useRef(draft)
   const running = useRef<Promise<unknown>>(Promise.resolve())
-  const { begin, readAgain } = useStored({ key, known, latest, running, reload, setDraft, setState })
+  const fail = useCallback((error: CarillonError) => setResult(({ sent }) => ({ error, sent })), [])
+  const { begin, readAgain, discard } = useStored({ key, known, latest, running, reload, setDraft, setState, fail })
   const keep = useCallback(
     (value: T) => {
       latest.current = value
@@ -124,12 +127,12 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
       return isWhole
     } catch (thrown) {
       if (!(thrown instanceof CarillonError)) throw thrown
-      setResult(({ sent }) => ({ error: thrown, sent }))
+      fail(thrown)
       known.current.version = undefined
       setState(isConflict(thrown) ? 'changed' : isUnreachable(thrown) ? 'offline' : 'failed')
       return false
     }
-  }, [key, save, reload, meet, isLocked])
+  }, [key, save, reload, meet, fail, isLocked])
 
   // One after the other, so that none meets the version of the one before.
   const saveNow = useCallback(() => after(running, saveOnce), [saveOnce])
@@ -162,7 +165,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   }
 
   useSaving(saveNow, state, draft)
-  return { draft, change, state, error, clashes, choose, answer, saveNow, readAgain, sent }
+  return { draft, change, state, error, clashes, choose, answer, discard, saveNow, readAgain, sent }
 }
 
 /** What the page begins with: the draft in this browser if there is one. */
@@ -196,10 +199,12 @@ type Held<T> = Pick<Options<T>, 'reload'> & {
   running: { current: Promise<unknown> }
   setDraft: (value: T) => void
   setState: (state: SaveState) => void
+  /** Says why the draft is not saved. */
+  fail: (error: CarillonError) => void
 }
 
 /** Puts what the server has in the place of the draft: what was known of it, or what is read now. */
-function useStored<T>({ key, known, latest, running, reload, setDraft, setState }: Held<T>) {
+function useStored<T>({ key, known, latest, running, reload, setDraft, setState, fail }: Held<T>) {
   const begin = useCallback(
     ({ value, version }: { value: T; version: Known<T>['version'] }) => {
       dropLocal(key, latest.current)
@@ -210,18 +215,29 @@ function useStored<T>({ key, known, latest, running, reload, setDraft, setState 
     },
     [key, known, latest, setDraft, setState],
   )
-  // What is changed here meanwhile stays: its save meets what the server has.
+  // After what is being saved. What is changed here meanwhile stays: its save meets what the server has.
+  const readAfter = useCallback(
+    (isTaken: (now: T) => boolean, failed?: (error: CarillonError) => void): Promise<unknown> => {
+      const read = async () => {
+        const before = latest.current
+        const now = await reload()
+        if (latest.current === before && isTaken(now.value)) begin(now)
+      }
+      return after(running, read).catch((thrown: unknown) => {
+        if (!(thrown instanceof CarillonError)) throw thrown
+        failed?.(thrown)
+      })
+    },
+    [latest, running, reload, begin],
+  )
+  // The draft in this browser says nothing of this page: it may be that of another tab.
   const readAgain = useCallback(async () => {
-    const read = async () => {
-      const now = await reload()
-      // The draft in this browser says nothing of this page: it may be that of another tab.
-      if (isSame(latest.current, known.current.saved) && !isSame(now.value, known.current.base)) begin(now)
-    }
-    await after(running, read).catch((thrown: unknown) => {
-      if (!(thrown instanceof CarillonError)) throw thrown
-    })
-  }, [known, latest, running, reload, begin])
-  return { begin, readAgain }
+    await readAfter((now) => isSame(latest.current, known.current.saved) && !isSame(now, known.current.base))
+  }, [known, latest, readAfter])
+  const discard = useCallback(async () => {
+    await readAfter(() => true, fail)
+  }, [readAfter, fail])
+  return { begin, readAgain, discard }
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { components } from '@carillon/sdk'
 import type { Draft } from '../draft.ts'
 import { type Preflight, reachedBy } from '../funnel.tsx'
-import type { Campaign } from '../search.ts'
+import type { Campaign, TemplateSearch } from '../search.ts'
 import { placesIn, withoutContent } from '../variants.ts'
 
 type Schemas = components['schemas']
@@ -13,6 +13,8 @@ export type Check = {
   is: 'passed' | 'warning' | 'error' | 'blocking'
   about?: string
   params?: Record<string, string | number>
+  /** The template that it is about, which can be opened. */
+  place?: TemplateSearch
 }
 
 type Given = {
@@ -52,10 +54,11 @@ export function checksOf({ campaign: { type, channel }, draft, templates, lints,
 
 /** What would be launched is not what the member has written. */
 const unsavedChecks = (variants: unknown[], unsaved: string[]): Check[] =>
-  placesIn(variants, unsaved).map(({ locale, variant }) => {
-    const about = variants.length > 0 ? `${locale} · ${variant}` : locale
-    return { id: 'unsaved', is: 'blocking', about }
-  })
+  placesIn(variants, unsaved).map(({ locale, variant }) =>
+    variants.length > 0
+      ? { id: 'unsaved', is: 'blocking', about: `${locale} · ${variant}`, place: { locale, variant } }
+      : { id: 'unsaved', is: 'blocking', about: locale, place: { locale } },
+  )
 
 function contentChecks(variants: unknown[], templates: Given['templates']): Check[] {
   if (templates.length === 0) return [blocking('noContent')]
