@@ -98,6 +98,7 @@ export const keptDrafts = (site: () => Site) =>
 
     whileSaving(site)
     twoTabs(site)
+    byOthers(site)
   })
 
 function whileSaving(site: () => Site): void {
@@ -177,3 +178,37 @@ const twoTabs = (site: () => Site) =>
     const stored = await site().api('GET', `journeys/${id}/steps`)
     expect([stored.first.data, stored.second.data]).toEqual([{ days: 9 }, { days: 5 }])
   })
+
+/** Forms whose endpoints take everything at once. */
+function byOthers(site: () => Site): void {
+  test('a theme keeps what another member saves before a save, and before it is undone', async () => {
+    const theme = () => site().api('GET', 'page-theme')
+    const others = async (changes: object) => site().api('PUT', 'page-theme', { ...(await theme()), ...changes })
+    const before = await theme()
+    await using opened = await memberPage(site(), '/p/1/preference-page')
+    const { page } = opened
+    await page.getByLabel('Name of the sender').fill('Bellbird & Co')
+    await others({ accent_color: '#112233' })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('The theme has been saved.').waitFor()
+    expect(await theme()).toEqual({ ...before, brand_name: 'Bellbird & Co', accent_color: '#112233' })
+    await others({ footer_text: 'Hobart' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(theme, { timeout: SAVED_MS }).toEqual({ ...before, accent_color: '#112233', footer_text: 'Hobart' })
+    await others(before)
+  })
+
+  test('a warm-up that another member has switched off stays off when its steps are saved', async () => {
+    const { id } = await site().api('POST', 'domains', { sending_domain: 'pair.bellbird.test' })
+    const plan = `domains/${id}/warm-up`
+    await site().api('PUT', plan, { steps: [10, 20] })
+    await using opened = await memberPage(site(), `/p/1/domains/${id}?view=warm-up`)
+    const { page } = opened
+    await page.getByLabel('Emails per day, for each step').fill('20, 40')
+    await site().api('PUT', plan, { steps: [10, 20], is_active: false })
+    await page.getByRole('button', { name: 'Save the plan' }).click()
+    await page.getByText('The plan has been saved.').waitFor()
+    expect(await site().api('GET', plan)).toMatchObject({ steps: [20, 40], is_active: false })
+    await site().api('DELETE', `domains/${id}`)
+  })
+}
