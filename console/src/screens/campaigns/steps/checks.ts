@@ -4,6 +4,7 @@ import type { Draft } from '../draft.ts'
 import { type Preflight, reachedBy } from '../funnel.tsx'
 import type { Campaign, TemplateSearch } from '../search.ts'
 import { placesIn, withoutContent } from '../variants.ts'
+import { passedIn } from './launch.ts'
 
 type Schemas = components['schemas']
 
@@ -29,8 +30,8 @@ type Given = {
 
 export function checksOf({ campaign: { type, channel }, draft, templates, lints, preflight, unsaved }: Given): Check[] {
   const findings = lints.flatMap(({ locale, findings }) => findings.map((finding) => ({ ...finding, locale })))
-  const { list_ids: lists = [], send_at: at, send_in_user_timezone: isLocal } = draft
-  const isPast = typeof at === 'string' && !isLocal && new Date(at).getTime() < Date.now()
+  const { list_ids: lists = [] } = draft
+  const passedZones = passedIn(draft, Date.now())
   const isClean = templates.length > 0 && findings.length === 0
   return [
     ...(type === 'blast' ? [lists.length > 0 ? passed('lists') : blocking('noList')] : []),
@@ -48,7 +49,7 @@ export function checksOf({ campaign: { type, channel }, draft, templates, lints,
     }),
     ...(preflight && preflight.problems.length === 0 ? [passed('rendered')] : []),
     ...(preflight && reachedBy(preflight) === 0 ? [warning('reachesNone')] : []),
-    ...(isPast ? [warning('past')] : []),
+    ...(passedZones === 'none' ? [] : [warning(passedZones === 'all' ? 'past' : 'pastInSome')]),
   ]
 }
 
