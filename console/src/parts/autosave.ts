@@ -37,6 +37,8 @@ export type Autosave<T> = {
   choose: (clashes: Clash[], side: 'mine' | 'theirs') => void
   /** Answers a draft that was found. */
   answer: (isWanted: boolean) => void
+  /** Takes what the server has now in place of a draft that it refuses. */
+  discard: () => Promise<void>
   /** Returns whether the server has the whole draft. */
   saveNow: () => Promise<boolean>
   /** Takes over what the server has now, if nothing was changed here since the last save. */
@@ -56,6 +58,8 @@ export const ifVersion = (version: string | null): Record<string, string> =>
 type Known<T> = {
   /** What it had when it was last read. */
   base: T
+  /** The draft of which it has everything. What it has may be written in another way. */
+  saved: T
   /** What the draft in this browser began with: another one while a choice is open, which is then asked again when the page is opened again. */
   begun: T
   /** Unknown before the first save, and after one that failed. */
@@ -84,8 +88,9 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   const [clashes, setClashes] = useState<Clash[]>([])
   const known = useRef<Known<T>>(begunWith(first.base, first.state === 'found'))
   const latest = useRef(draft)
-  const running = useRef<Promise<boolean>>(Promise.resolve(false))
-  const { begin, readAgain } = useStored({ key, known, latest, running, reload, setDraft, setState })
+  const running = useRef<Promise<unknown>>(Promise.resolve())
+  const fail = useCallback((error: CarillonError) => setResult(({ sent }) => ({ error, sent })), [])
+  const { begin, readAgain, discard } = useStored({ key, known, latest, running, reload, setDraft, setState, fail })
   const keep = useCallback(
     (value: T) => {
       latest.current = value
@@ -117,23 +122,20 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
       if (theirs) return meet(theirs)
       setResult({ error: null, sent: lastWrite() })
       const isWhole = latest.current === saved
-      if (isWhole) dropLocal(key)
+      if (isWhole) dropLocal(key, saved)
       setState(isWhole ? 'saved' : 'changed')
       return isWhole
     } catch (thrown) {
       if (!(thrown instanceof CarillonError)) throw thrown
-      setResult(({ sent }) => ({ error: thrown, sent }))
+      fail(thrown)
       known.current.version = undefined
       setState(isConflict(thrown) ? 'changed' : isUnreachable(thrown) ? 'offline' : 'failed')
       return false
     }
-  }, [key, save, reload, meet, isLocked])
+  }, [key, save, reload, meet, fail, isLocked])
 
   // One after the other, so that none meets the version of the one before.
-  const saveNow = useCallback(() => {
-    running.current = running.current.catch(() => undefined).then(saveOnce)
-    return running.current
-  }, [saveOnce])
+  const saveNow = useCallback(() => after(running, saveOnce), [saveOnce])
 
   const change = useCallback(
     (value: T) => {
@@ -163,7 +165,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   }
 
   useSaving(saveNow, state, draft)
-  return { draft, change, state, error, clashes, choose, answer, saveNow, readAgain, sent }
+  return { draft, change, state, error, clashes, choose, answer, discard, saveNow, readAgain, sent }
 }
 
 /** What the page begins with: the draft in this browser if there is one. */
@@ -175,6 +177,7 @@ function firstOf<T>(key: string, stored: T, isLive: boolean): Local<T> & { state
 
 const begunWith = <T>(base: T, isFound = false): Known<T> => ({
   base,
+  saved: base,
   begun: base,
   version: undefined,
   sent: undefined,
@@ -182,42 +185,59 @@ const begunWith = <T>(base: T, isFound = false): Known<T> => ({
   isFound,
 })
 
+/** Runs after what runs already. Throws what `run` throws. */
+function after<T>(running: { current: Promise<unknown> }, run: () => Promise<T>): Promise<T> {
+  const next = running.current.catch(() => undefined).then(run)
+  running.current = next
+  return next
+}
+
 type Held<T> = Pick<Options<T>, 'reload'> & {
   key: string
   known: { current: Known<T> }
   latest: { current: T }
-  running: { current: Promise<boolean> }
+  running: { current: Promise<unknown> }
   setDraft: (value: T) => void
   setState: (state: SaveState) => void
+  /** Says why the draft is not saved. */
+  fail: (error: CarillonError) => void
 }
 
 /** Puts what the server has in the place of the draft: what was known of it, or what is read now. */
-function useStored<T>({ key, known, latest, running, reload, setDraft, setState }: Held<T>) {
+function useStored<T>({ key, known, latest, running, reload, setDraft, setState, fail }: Held<T>) {
   const begin = useCallback(
     ({ value, version }: { value: T; version: Known<T>['version'] }) => {
+      dropLocal(key, latest.current)
       known.current = { ...begunWith(value), version }
       latest.current = value
       setDraft(value)
-      dropLocal(key)
       setState('saved')
     },
     [key, known, latest, setDraft, setState],
   )
-  // What is changed here meanwhile stays: its save meets what the server has.
+  // After what is being saved. What is changed here meanwhile stays: its save meets what the server has.
+  const readAfter = useCallback(
+    (isTaken: (now: T) => boolean, failed?: (error: CarillonError) => void): Promise<unknown> => {
+      const read = async () => {
+        const before = latest.current
+        const now = await reload()
+        if (latest.current === before && isTaken(now.value)) begin(now)
+      }
+      return after(running, read).catch((thrown: unknown) => {
+        if (!(thrown instanceof CarillonError)) throw thrown
+        failed?.(thrown)
+      })
+    },
+    [latest, running, reload, begin],
+  )
+  // The draft in this browser says nothing of this page: it may be that of another tab.
   const readAgain = useCallback(async () => {
-    const read = async (): Promise<boolean> => {
-      const before = latest.current
-      const now = await reload()
-      const isSaved = readLocal(key) === null && latest.current === before
-      if (isSaved && !isSame(now.value, known.current.base)) begin(now)
-      return isSaved
-    }
-    running.current = running.current.catch(() => undefined).then(read)
-    await running.current.catch((thrown: unknown) => {
-      if (!(thrown instanceof CarillonError)) throw thrown
-    })
-  }, [key, known, latest, running, reload, begin])
-  return { begin, readAgain }
+    await readAfter((now) => isSame(latest.current, known.current.saved) && !isSame(now, known.current.base))
+  }, [known, latest, readAfter])
+  const discard = useCallback(async () => {
+    await readAfter(() => true, fail)
+  }, [readAfter, fail])
+  return { begin, readAgain, discard }
 }
 
 /**
@@ -229,11 +249,11 @@ async function saveOver<T>(known: { current: Known<T> }, latest: { current: T },
     const now = await reload()
     const { base, sent } = known.current
     if (!isSame(now.value, base) && !isSame(now.value, sent)) return { theirs: now }
-    known.current = { ...known.current, base: now.value, begun: now.value, version: now.version }
+    known.current = { ...known.current, base: now.value, saved: now.value, begun: now.value, version: now.version }
   }
   const value = latest.current
   known.current.sent = value
   const { value: base, version } = await save(value, known.current.version ?? null)
-  known.current = { ...begunWith(base), version }
+  known.current = { ...begunWith(base), saved: value, version }
   return { saved: value }
 }

@@ -1,6 +1,7 @@
 import { CarillonError } from '@carillon/sdk'
 import { Anchor, Button } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CopyButton } from './copy.tsx'
 import { Sentence } from './sentence.tsx'
@@ -10,10 +11,12 @@ type Props = {
   onRetry?: () => void
   /** What was kept in spite of the error. */
   kept?: string
+  /** What can be done about it. */
+  children?: ReactNode
 }
 
 /** Says what happened, what was kept and what to do, with the request id that the log has too. */
-export function Failed({ error, onRetry, kept }: Props) {
+export function Failed({ error, onRetry, kept, children }: Props) {
   const { t } = useTranslation()
   const isKnown = error instanceof CarillonError
   return (
@@ -45,6 +48,7 @@ export function Failed({ error, onRetry, kept }: Props) {
             {t('retry')}
           </Button>
         )}
+        {children}
       </div>
     </div>
   )

@@ -1,6 +1,7 @@
 /** Drafts in this browser that the server does not have yet. */
 import { useSyncExternalStore } from 'react'
 import { useSession } from '../session/index.ts'
+import { isSame } from './merge.ts'
 
 /** A draft in this browser, and what the server had when it began. */
 export type Local<T> = { value: T; base: T }
@@ -19,7 +20,10 @@ export function readLocal<T>(key: string): Local<T> | null {
 
 export const keepLocal = <T>(key: string, draft: Local<T>): void => write(() => localStorage.setItem(key, JSON.stringify(draft)))
 
-export const dropLocal = (key: string): void => write(() => localStorage.removeItem(key))
+/** Removes the draft if it has this value. Another one was written in another tab. */
+export function dropLocal(key: string, value: unknown): void {
+  if (isSame(readLocal(key)?.value, value)) write(() => localStorage.removeItem(key))
+}
 
 /** The key of a draft, which belongs to the member who wrote it. */
 export const useLocalKey = (name: string): string => `carillon.draft.${useSession().member.id}.${name}`

@@ -24,8 +24,15 @@ export function SaveState<T>({ autosave: { state, sent } }: { autosave: Autosave
  */
 export function SaveProblem<T>({ autosave, wordsOf = asTheyAre }: { autosave: Autosave<T>; wordsOf?: WordsOf }) {
   const { t } = useTranslation()
-  const { state, error, clashes, choose, answer } = autosave
-  if (state === 'failed' && error) return <Failed error={error} kept={t('autosave.kept')} />
+  const { state, error, clashes, choose, answer, discard } = autosave
+  if (state === 'failed' && error)
+    return (
+      <Failed error={error} kept={t('autosave.kept')}>
+        <Button variant="default" size="xs" mt="xs" onClick={() => void discard()}>
+          {t('autosave.discard')}
+        </Button>
+      </Failed>
+    )
   if (state === 'found') return <Found onAnswer={answer} />
   if (state !== 'conflict') return null
   return (
@@ -51,7 +58,7 @@ function Found({ onAnswer }: { onAnswer: (isWanted: boolean) => void }) {
             {t('autosave.foundSave')}
           </Button>
           <Button variant="default" size="xs" onClick={() => onAnswer(false)}>
-            {t('autosave.foundDiscard')}
+            {t('autosave.discard')}
           </Button>
         </div>
       </div>

@@ -1,20 +1,30 @@
 import type { Client } from '@carillon/sdk'
 import { useWrite } from './data.ts'
+import { merge } from './merge.ts'
 import { undoable } from './toast.ts'
 
-/** Saves a new value, shows a toast, and offers Undo, which saves the former value again. `onSaved` is given what was sent, and what is stored now. */
+/** An object of which an endpoint takes everything at once, and what it replies. */
+type Whole<V, T> = { read: (api: Client) => Promise<V>; write: (api: Client, value: V) => Promise<T> }
+
+/** What a member has made of what was there. */
+type Change<V> = { value: V; before: V; isUndo?: true }
+
+/**
+ * Saves what a member has changed, over what others have saved meanwhile, shows a toast, and offers Undo, which takes back only that. `onSaved`
+ * is given the value that the member made, and what is stored now.
+ */
 export function useUndoableWrite<V, T>(
-  write: (api: Client, value: V) => Promise<T>,
+  { read, write }: Whole<V, T>,
   changes: string[],
   message: string,
   onSaved?: (sent: V, saved: T) => void,
 ) {
   const save = useWrite(
-    (api, { value }: { value: V; before?: V }) => write(api, value),
+    async (api, { value, before }: Change<V>): Promise<T> => write(api, merge(before, value, await read(api)).value),
     changes,
-    (saved, { value, before }) => {
+    (saved, { value, before, isUndo }) => {
       onSaved?.(value, saved)
-      if (before !== undefined) undoable(message, () => save.mutate({ value: before }))
+      if (!isUndo) undoable(message, () => save.mutate({ value: before, before: value, isUndo: true }))
     },
   )
   return save

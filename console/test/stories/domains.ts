@@ -62,4 +62,28 @@ export const domains = (site: () => Site) =>
       await page.getByText('shop.bellbird.test has been deleted.').waitFor()
       await expect.poll(async () => (await site().api('GET', 'domains')).results).toEqual([])
     })
+
+    test('each have a form of their own for their warm-up', async () => {
+      const made = await Promise.all(
+        ['one', 'two'].map((name) => site().api('POST', 'domains', { sending_domain: `${name}.bellbird.test` })),
+      )
+      const [one, two] = made.map(({ id }) => id)
+      await site().api('PUT', `domains/${one}/warm-up`, { steps: [10, 20] })
+      await site().api('PUT', `domains/${two}/warm-up`, { steps: [30, 60] })
+      await using opened = await memberPage(site(), `/p/1/domains/${one}?view=warm-up`)
+      const { page } = opened
+      const steps = page.getByLabel('Emails per day, for each step')
+      await steps.waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog').getByPlaceholder('Search or run a command').fill('two.bellbird')
+      await page.getByRole('dialog').getByText('two.bellbird.test').click()
+      await page.getByRole('heading', { level: 1, name: 'two.bellbird.test' }).waitFor()
+      await page.getByRole('button', { name: 'Warm-up', exact: true }).click()
+      await expect.poll(() => steps.inputValue()).toBe('30, 60')
+      await steps.fill('500')
+      await page.goBack()
+      await page.getByRole('heading', { level: 1, name: 'one.bellbird.test' }).waitFor()
+      await expect.poll(() => steps.inputValue()).toBe('10, 20')
+      for (const { id } of made) await site().api('DELETE', `domains/${id}`)
+    })
   })

@@ -60,6 +60,8 @@ export const lists = (site: () => Site) =>
       await page.getByText('tier is “free”').first().waitFor()
     })
 
+    ownRules(site)
+
     test('users are added to a static list by their ids, and removing one can be undone', async () => {
       await using opened = await memberPage(site(), '/')
       const { page } = opened
@@ -81,4 +83,25 @@ export const lists = (site: () => Site) =>
       await page.getByRole('button', { name: 'Remove pro-1 from the list' }).waitFor()
       expect(await members()).toBe(1)
     })
+  })
+
+const ownRules = (site: () => Site) =>
+  test('a changed rule is that of its own list when another one is opened', async () => {
+    const make = (name: string, is: string) => site().api('POST', 'lists', { name, type: 'dynamic', rule: { attribute: 'data.tier', is } })
+    const { id } = await make('Left for a moment', 'pro')
+    await make('Looked at meanwhile', 'free')
+    await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
+    const { page } = opened
+    const value = page.getByRole('combobox', { name: 'Value', exact: true })
+    await value.waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').getByPlaceholder('Search or run a command').fill('looked at mean')
+    await page.getByRole('dialog').getByText('Looked at meanwhile').click()
+    await page.getByRole('heading', { level: 1, name: 'Looked at meanwhile' }).waitFor()
+    await page.getByRole('button', { name: 'Rule', exact: true }).click()
+    await expect.poll(() => value.inputValue()).toBe('free')
+    await value.fill('team')
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Left for a moment' }).waitFor()
+    await expect.poll(() => value.inputValue()).toBe('pro')
   })

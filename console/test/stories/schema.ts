@@ -32,6 +32,8 @@ export const schema = (site: () => Site) =>
       await site().api('DELETE', 'users/labelled')
     })
 
+    twoAdmins(site)
+
     test('show what was sent, and admins hide an attribute from every key', async () => {
       // A name of its own for each try, because events stay counted.
       const name = `kettle_${randomUUID()}`
@@ -79,4 +81,24 @@ export const schema = (site: () => Site) =>
       await days.waitFor({ state: 'detached' })
       await expect.poll(focused).toBe('Attributes and events')
     })
+  })
+
+const twoAdmins = (site: () => Site) =>
+  test('keep what another admin has set of them meanwhile', async () => {
+    await site().api('POST', 'users/batch', [{ external_id: 'two-admins', data: { iban: 'AU12' } }])
+    const entry = async () => (await site().api('GET', 'attributes')).results.find(({ key }: { key: string }) => key === 'iban')
+    await using opened = await memberPage(site(), '/p/1/schema')
+    const { page } = opened
+    await page.getByRole('button', { name: 'Label… of iban' }).click()
+    await page.getByLabel('Label', { exact: true }).fill('Account')
+    await site().api('PUT', 'attributes/iban', { min_role: 'admin', end_user: true })
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await entry()).toMatchObject({ label: 'Account', min_role: 'admin' })
+    await site().api('PUT', 'attributes/iban', { ...(await entry()), key: undefined, personal_data: true })
+    await page.getByLabel('Who can read iban').selectOption('No one')
+    await page.getByText('Read access to iban has been saved.').waitFor()
+    expect(await entry()).toMatchObject({ label: 'Account', hidden: true, personal_data: true })
+    await site().api('DELETE', 'attributes/iban')
+    await site().api('DELETE', 'users/two-admins')
   })

@@ -32,6 +32,8 @@ export const unsaved = (site: () => Site) =>
       expect((await site().api('GET', `campaigns/${id}/templates/en`)).data.subject).toBe('Written last')
     })
 
+    discarded(site)
+
     test('is not published, nor is the draft of a journey that was saved before it', async () => {
       const { id } = await site().api('POST', 'journeys', { name: 'Not reached' })
       const at = { x: 0, y: 0 }
@@ -78,4 +80,24 @@ export const unsaved = (site: () => Site) =>
       await page.locator('.editor output.saved').waitFor()
       expect((await site().api('GET', template)).data).toMatchObject({ subject: 'Beans', preheader: 'Fresh' })
     })
+  })
+
+const discarded = (site: () => Site) =>
+  test('and cannot be saved is discarded, so that a language that was only begun does not stop the launch', async () => {
+    const id = await draft(site(), 'A begun language')
+    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content&locale=fr`)
+    const { page } = opened
+    const review = page.getByRole('navigation', { name: 'Steps' }).getByRole('button', { name: 'Review' })
+    const launch = page.getByRole('button', { name: 'Launch…' })
+    await page.getByLabel('Preheader').fill('D')
+    await page.getByText('Your draft is kept in this browser.').waitFor()
+    await review.click()
+    expect(await launch.isDisabled()).toBe(true)
+    await page.getByRole('link', { name: 'Open fr' }).click()
+    await page.getByRole('button', { name: 'Discard the changes' }).click()
+    await page.locator('.editor output.saved').waitFor()
+    expect(await page.getByLabel('Preheader').inputValue()).toBe('')
+    await review.click()
+    await expect.poll(() => launch.isEnabled(), { timeout: READY_MS }).toBe(true)
+    expect((await site().api('GET', `campaigns/${id}/templates`)).results).toHaveLength(1)
   })

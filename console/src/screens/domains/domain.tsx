@@ -60,7 +60,7 @@ export function DomainPage() {
       )}
       {view === 'warm-up' && domain.sending ? (
         <div className="after">
-          <WarmUp domainId={domainId} />
+          <WarmUp key={domainId} domainId={domainId} />
         </div>
       ) : (
         <div className="cols main-side">

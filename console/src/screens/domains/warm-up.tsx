@@ -1,4 +1,4 @@
-import type { components } from '@carillon/sdk'
+import { CarillonError, type Client, type components } from '@carillon/sdk'
 import { Button, NumberInput, Switch, Textarea } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,6 +7,7 @@ import { useDraft } from '../../parts/edited.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
+import { merge } from '../../parts/merge.ts'
 import { Num, Rate } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
@@ -15,8 +16,28 @@ import { WARM_UP } from './search.ts'
 
 type Plan = components['schemas']['DomainWarmUpReply']
 type Input = components['schemas']['DomainWarmUpInput']
+/** What a member has entered, and what was there. */
+type Change = { input: Input; begun: Input }
+
+const inputOf = ({ steps, is_active, bounce_percent_max, deferral_percent_max, is_per_address }: Plan): Input => ({
+  steps,
+  is_active,
+  bounce_percent_max,
+  deferral_percent_max,
+  is_per_address,
+})
 
 const isMissing = (status: number | undefined) => status === 404
+
+/** Returns the plan of a domain, or null if it has none. Throws what the request throws. */
+async function findPlan(api: Client, domainId: number): Promise<Plan | null> {
+  try {
+    return await api.get(WARM_UP, { path: { domainId } })
+  } catch (error) {
+    if (error instanceof CarillonError && isMissing(error.status)) return null
+    throw error
+  }
+}
 
 /** The warm-up plan of a domain, and the progress for each mail site. */
 export function WarmUp({ domainId }: { domainId: number }) {
@@ -25,14 +46,17 @@ export function WarmUp({ domainId }: { domainId: number }) {
   const path = { domainId }
   const { data: plan, error, refetch } = useRead(WARM_UP, { path })
   const save = useWrite(
-    (api, body: Input) => api.put(WARM_UP, { path, body }),
+    async (api, { input, begun }: Change) => {
+      const now = await findPlan(api, domainId)
+      return api.put(WARM_UP, { path, body: now ? merge(begun, input, inputOf(now)).value : input })
+    },
     [WARM_UP],
     () => said(t('warmUp.done')),
   )
   if (error && !plan && !isMissing(error.status)) return <Failed error={error} onRetry={() => void refetch()} />
   if (!plan && !error) return <Loading />
   const begin = mayChange && (
-    <Button loading={save.isPending} onClick={() => save.mutate({})}>
+    <Button loading={save.isPending} onClick={() => save.mutate({ input: {}, begun: {} })}>
       {t('warmUp.begin')}
     </Button>
   )
@@ -42,7 +66,12 @@ export function WarmUp({ domainId }: { domainId: number }) {
       {plan ? (
         <>
           <Card title={t('warmUp.plan')}>
-            <PlanForm plan={plan} mayChange={mayChange} isPending={save.isPending} onSave={save.mutate} />
+            <PlanForm
+              plan={plan}
+              mayChange={mayChange}
+              isPending={save.isPending}
+              onSave={(input) => save.mutate({ input, begun: inputOf(plan) })}
+            />
           </Card>
           <Card title={t('warmUp.sites')} aside={t('warmUp.today')}>
             <MailSites plan={plan} />

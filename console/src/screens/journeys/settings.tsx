@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ifVersion, versionOf } from '../../parts/autosave.ts'
 import { useWrite } from '../../parts/data.ts'
+import { afterSave } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { isSame } from '../../parts/merge.ts'
 import { Card } from '../../parts/page.tsx'
@@ -31,23 +32,25 @@ export function Settings({ journey, schema }: { journey: Journey; schema: FieldS
     setSettings(stored.settings)
   }
   const save = useWrite(
-    (api) => api.patch(JOURNEY, { path: { journeyId: journey.id }, body: { settings }, headers: ifVersion(version) }),
+    (api, settings: Values) => api.patch(JOURNEY, { path: { journeyId: journey.id }, body: { settings }, headers: ifVersion(version) }),
     [JOURNEYS],
-    (saved) => {
-      begin(storedOf(saved))
+    (saved, sent) => {
+      const stored = storedOf(saved)
+      setBase(stored)
+      setSettings(afterSave(sent, stored.settings))
       said(t('settings.done'))
     },
   )
   const isChanged = !isSame(settings, base.settings)
-  // Of a form that was not changed, nothing is lost when others change the settings.
-  if (!isChanged && !isSame(now.settings, base.settings)) begin(now)
+  // Of a form that was not changed, nothing is lost when others change the settings. What is typed again during a save is a change.
+  if (!isChanged && !save.isPending && !isSame(now.settings, base.settings)) begin(now)
   return (
     <Card title={t('settings.heading')}>
       <form
         className="form pad"
         onSubmit={(event) => {
           event.preventDefault()
-          save.mutate(undefined)
+          save.mutate(settings)
         }}
       >
         <p className="sm quiet">{t('settings.about')}</p>

@@ -90,7 +90,7 @@ export function ListPage() {
           </div>
         </div>
       ) : (
-        <RuleView list={list} mayChange={mayChange} />
+        <RuleView key={listId} list={list} mayChange={mayChange} />
       )}
       <Archive list={list} isOpen={isArchiving} onClose={() => setArchiving(false)} />
     </>

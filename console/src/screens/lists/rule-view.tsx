@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { versionOf } from '../../parts/autosave.ts'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { isSame } from '../../parts/merge.ts'
 import { Presence } from '../../parts/presence.tsx'
 import { type Draft, isComplete, type Rule } from '../../parts/rules/rule.ts'
 import { Conflict } from '../../parts/save-state.tsx'
@@ -28,7 +29,10 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
   const [changed, setChanged] = useState<Changed | null>(null)
   const rule = changed?.rule ?? stored
   const isChanged = JSON.stringify(rule) !== JSON.stringify(stored)
-  const save = useSave(list, () => setChanged(null))
+  const save = useSave(list, (sent, version) =>
+    // What was changed during the save is the next change.
+    setChanged((changed) => (changed && !isSame(changed.rule, sent) ? { rule: changed.rule, version } : null)),
+  )
   const discard = () => {
     setChanged(null)
     save.reset()
@@ -68,8 +72,11 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
 
 type Save = { next: Draft; before?: Draft; version: string | null }
 
-/** Saves a rule in place of this version. It can be undone until somebody else has changed it. */
-function useSave(list: List, onSaved: () => void) {
+/**
+ * Saves a rule in place of this version. It can be undone until somebody else has changed it. `onSaved` is given what was sent, and the new
+ * version.
+ */
+function useSave(list: List, onSaved: (sent: Draft, version: string | null) => void) {
   const { t } = useTranslation('lists')
   const save = useWrite(
     (api, { next, version }: Save) =>
@@ -79,8 +86,8 @@ function useSave(list: List, onSaved: () => void) {
         ...(version !== null && { headers: { 'if-match': version } }),
       }),
     ['/api/client/lists'],
-    (saved, { before }) => {
-      onSaved()
+    (saved, { next, before }) => {
+      onSaved(next, versionOf(saved))
       if (before) undoable(t('save.done'), () => save.mutate({ next: before, version: versionOf(saved) }))
     },
   )

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
+import { merge } from '../../parts/merge.ts'
 import { said } from '../../parts/toast.ts'
 import { SITE, SITES, type Site } from './search.ts'
 
@@ -28,10 +29,15 @@ export function SiteLimits({ site, onClose }: { site: Site | null; onClose: () =
 
 function Form({ site: { site, label, limits, project_limits }, onClose }: { site: Site; onClose: () => void }) {
   const { t } = useTranslation('mail')
-  const [atOnce, setAtOnce] = useState(project_limits?.mails_at_once)
-  const [perSecond, setPerSecond] = useState(project_limits?.mails_per_second)
+  const [begun] = useState<Limits>(project_limits ?? {})
+  const [atOnce, setAtOnce] = useState(begun.mails_at_once)
+  const [perSecond, setPerSecond] = useState(begun.mails_per_second)
   const save = useWrite(
-    (api, limits: Limits) => api.put(SITE, { path: { site }, body: { limits: Object.keys(limits).length > 0 ? limits : null } }),
+    async (api, entered: Limits) => {
+      const { project_limits: now } = await api.get(SITE, { path: { site } })
+      const wanted = merge<Limits>(begun, entered, now ?? {}).value
+      return api.put(SITE, { path: { site }, body: { limits: Object.keys(wanted).length > 0 ? wanted : null } })
+    },
     [SITES],
     () => {
       onClose()

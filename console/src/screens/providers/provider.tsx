@@ -58,7 +58,7 @@ export function ProviderPage() {
       />
       {makeDefault.error && <Failed error={makeDefault.error} />}
       <div className="cols main-side">
-        <Settings provider={provider} kind={kind} />
+        <Settings key={providerId} provider={provider} kind={kind} />
         <div className="stack">
           <Connection providerId={providerId} />
           {provider.callback_url && (

@@ -39,10 +39,13 @@ function Form({ stored }: { stored: Stored }) {
   const isFixed = !useMay('admin')
   const [draft, setDraft] = useDraft(stored)
   const save = useUndoableWrite(
-    async (api, faults: Stored) => {
-      await api.put(PATH, { body: faults })
-      // The strip on top says whether there are any.
-      await refreshSession()
+    {
+      read: (api) => api.get(PATH),
+      write: async (api, faults: Stored) => {
+        await api.put(PATH, { body: faults })
+        // The strip on top says whether there are any.
+        await refreshSession()
+      },
     },
     [PATH],
     t('faults.done'),

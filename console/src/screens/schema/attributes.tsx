@@ -14,6 +14,7 @@ import { said } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
 import './schema.css'
 import { EditAttribute } from './edit-attribute.tsx'
+import { register } from './register.ts'
 import { dataKeyOf, type Entry, REGISTER, readersOf, SCHEMA, withReaders } from './view.ts'
 
 type Attribute = components['schemas']['SchemaAttribute']
@@ -97,8 +98,8 @@ function Rows({ rows, all, readersOfRow }: RowsProps) {
 /** The rows with who can read each, which admins choose. */
 function Registered({ rows, all }: { rows: Attribute[]; all: number }) {
   const { t } = useTranslation('schema')
-  const register = useRead(REGISTER, {})
-  const entries = new Map(register.data?.results.map((entry) => [entry.key, entry]))
+  const registered = useRead(REGISTER, {})
+  const entries = new Map(registered.data?.results.map((entry) => [entry.key, entry]))
   // An attribute that no one can read is not listed, but can still be shown again.
   const listed = new Set(rows.map(({ key }) => dataKeyOf(key)))
   const unlisted = [...entries.keys()].filter((key) => !listed.has(key)).map((key) => ({ key: pathOf([key]) }))
@@ -109,7 +110,7 @@ function Registered({ rows, all }: { rows: Attribute[]; all: number }) {
       readersOfRow={({ key }) => {
         const dataKey = dataKeyOf(key)
         if (dataKey === null) return <span className="quiet">{t('readers.everyone')}</span>
-        return register.data ? <Registration dataKey={dataKey} entry={entries.get(dataKey)} /> : null
+        return registered.data ? <Registration dataKey={dataKey} entry={entries.get(dataKey)} /> : null
       }}
     />
   )
@@ -134,11 +135,7 @@ function Readers({ dataKey, entry }: { dataKey: string; entry: Entry | undefined
   const { t } = useTranslation('schema')
   const current = readersOf(entry)
   const change = useWrite(
-    (api, readers: string) =>
-      api.put('/api/client/attributes/{key}', {
-        path: { key: dataKey },
-        body: withReaders(entry, readers),
-      }),
+    (api, readers: string) => register(api, dataKey, { begun: entry, input: withReaders(entry, readers) }),
     [REGISTER, SCHEMA],
     () => said(t('readers.done', { name: dataKey })),
   )

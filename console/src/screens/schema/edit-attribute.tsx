@@ -5,6 +5,7 @@ import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import { said } from '../../parts/toast.ts'
+import { register } from './register.ts'
 import { type Entry, inputOf, REGISTER, SCHEMA } from './view.ts'
 
 type Props = { dataKey: string; entry: Entry | undefined; onClose: () => void }
@@ -12,14 +13,14 @@ type Props = { dataKey: string; entry: Entry | undefined; onClose: () => void }
 /** The label of an attribute, and whether it is personal data. */
 export function EditAttribute({ dataKey, entry, onClose }: Props) {
   const { t } = useTranslation('schema')
-  const [label, setLabel] = useState(entry?.label ?? '')
-  const [isPersonal, setPersonal] = useState(entry?.personal_data ?? false)
+  const [begun] = useState(entry)
+  const [label, setLabel] = useState(begun?.label ?? '')
+  const [isPersonal, setPersonal] = useState(begun?.personal_data ?? false)
   const save = useWrite(
-    (api) =>
-      api.put('/api/client/attributes/{key}', {
-        path: { key: dataKey },
-        body: { ...inputOf(entry), label: label.trim() === '' ? null : label, personal_data: isPersonal },
-      }),
+    (api) => {
+      const input = { ...inputOf(begun), label: label.trim() === '' ? null : label, personal_data: isPersonal }
+      return register(api, dataKey, { begun, input })
+    },
     [REGISTER, SCHEMA],
     () => {
       onClose()

@@ -37,6 +37,8 @@ export const inputOf = (entry: Entry | undefined) => ({
   personal_data: entry?.personal_data ?? false,
 })
 
+export type Input = ReturnType<typeof inputOf>
+
 /** The lowest role, with which a key reads everything that is not hidden. */
 const LOWEST = 'support'
 
@@ -48,11 +50,9 @@ export function readersOf(entry: Pick<Entry, 'min_role' | 'hidden' | 'personal_d
 }
 
 /** The register for a choice of who can read. Every role can read personal data only if the register says so. */
-export const withReaders = (entry: Entry | undefined, readers: string) => ({
+export const withReaders = (entry: Entry | undefined, readers: string): Input => ({
   ...inputOf(entry),
   end_user: entry?.end_user ?? false,
   hidden: readers === 'hidden',
-  min_role: (readers === 'hidden' ? null : readers !== 'everyone' ? readers : entry?.personal_data ? LOWEST : null) as ReturnType<
-    typeof inputOf
-  >['min_role'],
+  min_role: (readers === 'hidden' ? null : readers !== 'everyone' ? readers : entry?.personal_data ? LOWEST : null) as Input['min_role'],
 })

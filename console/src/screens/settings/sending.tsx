@@ -28,7 +28,7 @@ function Form({ stored }: { stored: Policy }) {
   const isFixed = !useMay('admin')
   const [draft, setDraft] = useDraft(stored)
   const save = useUndoableWrite(
-    (api, policy: Policy) => api.put(POLICY, { body: policy }),
+    { read: (api) => api.get(POLICY), write: (api, policy: Policy) => api.put(POLICY, { body: policy }) },
     [POLICY],
     t('saved'),
     (sent, saved) => setDraft(afterSave(sent, saved)),

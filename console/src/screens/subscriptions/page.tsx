@@ -59,7 +59,7 @@ function ThemeForm({ stored, draft, onChange }: FormProps) {
   const { name } = useProject()
   const set = (changes: Partial<Theme>) => onChange({ ...draft, ...changes })
   const save = useUndoableWrite(
-    (api, theme: Theme) => api.put(THEME, { body: theme }),
+    { read: (api) => api.get(THEME), write: (api, theme: Theme) => api.put(THEME, { body: theme }) },
     [THEME],
     t('page.saved'),
     (sent, saved) => onChange(afterSave(sent, saved)),

@@ -41,7 +41,7 @@ export function EndpointPage() {
         actions={
           <>
             <Chip state={endpoint.status} />
-            <EndpointActions endpoint={endpoint} />
+            <EndpointActions key={endpointId} endpoint={endpoint} />
           </>
         }
       />

@@ -2,8 +2,9 @@
 import type { components } from '@carillon/sdk'
 import type { Draft } from '../draft.ts'
 import { type Preflight, reachedBy } from '../funnel.tsx'
-import type { Campaign } from '../search.ts'
+import type { Campaign, TemplateSearch } from '../search.ts'
 import { placesIn, withoutContent } from '../variants.ts'
+import { passedIn } from './launch.ts'
 
 type Schemas = components['schemas']
 
@@ -13,6 +14,8 @@ export type Check = {
   is: 'passed' | 'warning' | 'error' | 'blocking'
   about?: string
   params?: Record<string, string | number>
+  /** The template that it is about, which can be opened. */
+  place?: TemplateSearch
 }
 
 type Given = {
@@ -27,8 +30,8 @@ type Given = {
 
 export function checksOf({ campaign: { type, channel }, draft, templates, lints, preflight, unsaved }: Given): Check[] {
   const findings = lints.flatMap(({ locale, findings }) => findings.map((finding) => ({ ...finding, locale })))
-  const { list_ids: lists = [], send_at: at, send_in_user_timezone: isLocal } = draft
-  const isPast = typeof at === 'string' && !isLocal && new Date(at).getTime() < Date.now()
+  const { list_ids: lists = [] } = draft
+  const passedZones = passedIn(draft, Date.now())
   const isClean = templates.length > 0 && findings.length === 0
   return [
     ...(type === 'blast' ? [lists.length > 0 ? passed('lists') : blocking('noList')] : []),
@@ -46,16 +49,17 @@ export function checksOf({ campaign: { type, channel }, draft, templates, lints,
     }),
     ...(preflight && preflight.problems.length === 0 ? [passed('rendered')] : []),
     ...(preflight && reachedBy(preflight) === 0 ? [warning('reachesNone')] : []),
-    ...(isPast ? [warning('past')] : []),
+    ...(passedZones === 'none' ? [] : [warning(passedZones === 'all' ? 'past' : 'pastInSome')]),
   ]
 }
 
 /** What would be launched is not what the member has written. */
 const unsavedChecks = (variants: unknown[], unsaved: string[]): Check[] =>
-  placesIn(variants, unsaved).map(({ locale, variant }) => {
-    const about = variants.length > 0 ? `${locale} · ${variant}` : locale
-    return { id: 'unsaved', is: 'blocking', about }
-  })
+  placesIn(variants, unsaved).map(({ locale, variant }) =>
+    variants.length > 0
+      ? { id: 'unsaved', is: 'blocking', about: `${locale} · ${variant}`, place: { locale, variant } }
+      : { id: 'unsaved', is: 'blocking', about: locale, place: { locale } },
+  )
 
 function contentChecks(variants: unknown[], templates: Given['templates']): Check[] {
   if (templates.length === 0) return [blocking('noContent')]

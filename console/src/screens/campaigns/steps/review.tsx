@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../../../parts/confirm.tsx'
@@ -54,7 +54,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
         <Card title={t('review.heading')}>
           <ul className="checks">
             {checks.map((check) => (
-              <CheckLine key={`${check.id} ${check.about ?? ''}`} check={check} />
+              <CheckLine key={`${check.id} ${check.about ?? ''}`} campaignId={id} check={check} />
             ))}
           </ul>
           <Launch
@@ -85,8 +85,9 @@ const MARKS = {
   error: ['bad', IconX],
 } as const
 
-function CheckLine({ check: { id, is, about, params } }: { check: Check }) {
+function CheckLine({ campaignId, check: { id, is, about, params, place } }: { campaignId: number; check: Check }) {
   const { t } = useTranslation('campaigns')
+  const to = { project: String(useProject().id), campaignId: String(campaignId) }
   const [tone, Mark] = MARKS[is]
   return (
     <li>
@@ -96,7 +97,15 @@ function CheckLine({ check: { id, is, about, params } }: { check: Check }) {
       <div>
         <span className="vh">{t(`check.is.${is}`)}</span>
         {t(`check.${id}`, params)}
-        {about && <span className="r">{about}</span>}
+        {place ? (
+          <span className="r">
+            <Link to="/p/$project/campaigns/$campaignId/edit" params={to} search={{ step: 'content', ...place }}>
+              {t('check.open', { place: about })}
+            </Link>
+          </span>
+        ) : (
+          about && <span className="r">{about}</span>
+        )}
       </div>
     </li>
   )

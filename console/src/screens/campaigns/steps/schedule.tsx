@@ -2,6 +2,7 @@ import { Radio, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { instant } from '../../../parts/time.tsx'
 import { useProject } from '../../../session/project.tsx'
+import { passedIn } from './launch.ts'
 import type { StepProps } from './step.ts'
 import { Waves } from './waves.tsx'
 
@@ -62,7 +63,7 @@ export function ScheduleStep({ autosave: { draft, change } }: StepProps) {
               ))}
             </dl>
           )}
-          {!isLocal && new Date(send_at).getTime() < Date.now() && <p className="say warn">{t('schedule.past')}</p>}
+          {passedIn(draft, Date.now()) === 'all' && <p className="say warn">{t('schedule.past')}</p>}
         </>
       )}
     </div>
