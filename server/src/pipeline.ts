@@ -10,13 +10,13 @@ import { recordActivity } from './modules/activity/index.ts'
 import { findTriggers, matchTriggers, type TriggersOf } from './modules/campaigns/index.ts'
 import { type StoredEvent, storeEvents } from './modules/events/index.ts'
 import {
+  finishRepeats,
   type Item,
   itemsOfKept,
   type KnownUsers,
   newEventsOf,
   parkedOf,
   queuedChangesOf,
-  settleRepeats,
   updatesOf,
   usersOfItems,
   withoutRepeats,
@@ -65,7 +65,7 @@ export async function applyWave(
   const startedAt = ctx.clock.now()
   const { partition } = place
   const identified = await identifyUsers(ctx, updatesOf(items), known.ids)
-  await settleRepeats(ctx, items, identified.users)
+  await finishRepeats(ctx, items, identified.users)
   if (identified.changes.changes.some(({ is_new }) => is_new)) await requireSameErasures(ctx, known.ids.erased)
   await mergeUserData(ctx, identified.changes.merges)
   await recordSignUps(ctx, identified.changes.changes)

@@ -15,6 +15,9 @@ export function egressPolicy(allowCidrs: string[]): EgressPolicy {
   return { allowed: allowCidrs.map(parseCidr) }
 }
 
+/** Is the text an IP address? */
+export const isAddress = (text: string): boolean => isIP(text) !== 0
+
 /** Is the text a range of addresses, such as `10.0.0.0/8` or `fd00::/8`? */
 export function isAddressRange(text: string): boolean {
   const [address = '', prefix = '', ...more] = text.split('/')

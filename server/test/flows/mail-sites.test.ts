@@ -33,8 +33,8 @@ test('a site has its counts and its last reply', async () => {
 test('a domain with more equal hosts than an attempt tries is one site, whichever of them come first', async () => {
   const domain = 'many.example.org'
   const hosts = Array.from({ length: 8 }, (_, at) => w.internet.host(`mx${at}.${domain}`))
-  for (const turned of [hosts, hosts.toReversed()]) {
-    w.internet.dns.set(domain, { mx: turned.map(({ name }) => [10, name]) })
+  for (const inOrder of [hosts, hosts.toReversed()]) {
+    w.internet.dns.set(domain, { mx: inOrder.map(({ name }) => [10, name]) })
     await w.mailTo(domain)
     await w.events()
     w.advance('1 hour')

@@ -1,8 +1,7 @@
 /** How settings are read from the text of a variable, by type. */
 
-import { isIP } from 'node:net'
 import { databaseHosts } from '../../lib/database-url.ts'
-import { isAddressRange } from '../../lib/egress.ts'
+import { isAddress, isAddressRange } from '../../lib/egress.ts'
 import { isEmail } from '../../lib/email.ts'
 import { parseNameServer } from '../../lib/name-servers.ts'
 import { natsServers } from '../../lib/nats-url.ts'
@@ -48,8 +47,7 @@ export const addressRanges = setting<string[]>('comma-separated list of address 
 
 /** Ranges that Fastify knows by name. */
 const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal']
-const isProxy = (part: string) =>
-  NAMED_RANGES.includes(part) || isIP(part) !== 0 || (isAddressRange(part) && Number(part.split('/')[1]) > 0)
+const isProxy = (part: string) => NAMED_RANGES.includes(part) || isAddress(part) || (isAddressRange(part) && Number(part.split('/')[1]) > 0)
 export const proxies = setting<string[]>('comma-separated list of addresses', (raw) => {
   const parts = partsOf(raw)
   return parts.every(isProxy)

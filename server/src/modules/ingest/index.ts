@@ -5,6 +5,6 @@
  */
 export { itemsOfKept, type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf, usersOfItems } from './identify.ts'
 export type { Item } from './read.ts'
-export { settleRepeats, withoutRepeats } from './repeats.ts'
+export { finishRepeats, withoutRepeats } from './repeats.ts'
 export { ingestRoutes } from './routes.ts'
 export { concernedUsers, wavesOf } from './waves.ts'

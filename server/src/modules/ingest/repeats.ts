@@ -32,7 +32,7 @@ export async function withoutRepeats(ctx: InTx, items: Item[]): Promise<Item[]> 
 }
 
 /** Releases the ids of events of which no update could be applied, and counts repeats of the others. `users` are those of the updates. */
-export async function settleRepeats(ctx: InTx, items: Item[], users: IdentifiedUser[]): Promise<void> {
+export async function finishRepeats(ctx: InTx, items: Item[], users: IdentifiedUser[]): Promise<void> {
   if (users.every((user) => 'userId' in user)) return
   const updates = items.filter(isUpdate)
   const idsWhere = (test: (user: IdentifiedUser | undefined) => boolean) =>

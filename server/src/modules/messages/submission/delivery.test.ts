@@ -217,9 +217,9 @@ describe('a report on a submitted email', () => {
     ]
     for (let at = 0; at < 2; at++) await smtpSend(inbound, to, bounceMail({ recipient: `kim@${domain}`, more }))
     expect((await suppressed()).sort()).toEqual(['kim', 'lee'].map((name) => [`${name}@${domain}`, 'hard_bounce']))
-    const told = (await w.events()).map(({ type, data: { to, enhanced_code, diagnostic } }) => [type, to, enhanced_code ?? diagnostic])
+    const events = (await w.events()).map(({ type, data: { to, enhanced_code, diagnostic } }) => [type, to, enhanced_code ?? diagnostic])
     const delay = ['delivery.dsn-temp-fail', `max@${domain}`, '452 4.2.2 Full']
-    expect(told.sort()).toEqual([
+    expect(events.sort()).toEqual([
       ['delivery.dsn-perm-fail', `kim@${domain}`, '5.1.1'],
       ['delivery.dsn-perm-fail', `lee@${domain}`, '5.2.1'],
       ...[delay, delay],
