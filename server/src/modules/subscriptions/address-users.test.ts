@@ -120,6 +120,38 @@ describe('every user with the address is unsubscribed, with an entry each,', () 
   })
 })
 
+test('an opt-in after an opt-out from everything brings back only what the user chose, for no other user of the address', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const { preferences, subscription_id } = await sentToAna(w, relay)
+  const typed = async (body: object) => (await w.post('/api/client/subscriptions', { channel: 'email', ...body })).body.id as number
+  const digest = await typed({ name: 'Digest' })
+  const internal = await typed({ name: 'Internal', is_public: false })
+  const receipts = await typed({ name: 'Receipts', is_transactional: true })
+  const off = await typed({ name: 'Off', default_state: 0, is_public: false })
+  // An opt-out that the application knows, so that no state says so.
+  await w.post('/api/client/suppressions', [{ channel: 'email', address: 'shared@example.com', reason: 'unsubscribed_all' }])
+  await w.form(preferences, `shown=${subscription_id}&shown=${digest}&on=${digest}`, { key: null })
+  expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+  for (const [type, states] of [
+    [subscription_id, [0, 0, 1]],
+    [digest, [1, 0, 1]],
+    [internal, [0, 0, 1]],
+    [receipts, [1, 1, 1]],
+  ] as const)
+    expect(await statesOf(w, type, 'ana', 'bo', 'cy'), `type ${type}`).toEqual(states)
+  expect(await statesOf(w, await subscriptionTo(w, 'text'), 'ana', 'bo', 'cy')).toEqual([1, 1, 1])
+  for (const user of ['ana', 'bo']) expect((await entriesOf(w, user)).map((entry: any) => entry.subscription_id)).not.toContain(off)
+  const { id } = (await w.get('/api/client/users/ana')).body
+  const entry = (await entriesOf(w, 'bo')).find((one: any) => one.subscription_id === internal)
+  expect(entry).toMatchObject({ state: 0, source: 'preference_page', proof: { everything: true, same_address_as: id } })
+  const list_ids = [await listWith(w, 'ana', 'bo')]
+  for (const type of [subscription_id, digest, internal])
+    await schedule(w, await blastTo(w, [await listOf(w, 'dee')], { list_ids, subscription_id: type }))
+  await w.drain()
+  expect(relay.mails.slice(1).map(({ to }) => to)).toEqual([['Shared@example.com']])
+})
+
 test('the address is that to which the message went, also if the user has another one by now', async () => {
   await using w = await world()
   await using relay = await openRelay()

@@ -4,12 +4,14 @@ import type { PublicReply, PublicRequest } from '../../../infra/http/public-page
 import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { html } from '../../../lib/html.ts'
 import { DAY_MS } from '../../../lib/times.ts'
+import { lockAddressUsers } from '../address-users.ts'
 import { findConfirmation } from '../confirmations/queries.ts'
 import { isOfDeletedTime } from '../confirmations/retention.ts'
 import { readConfirmation } from '../links.ts'
+import { liftOptOuts } from '../opt-ins.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
-import { liftOptOuts, lockUser, writeStates } from '../states.ts'
+import { writeStates } from '../states.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage, textPage } from './page-shell.ts'
 import { type PageUser, pageUserOf } from './page-user.ts'
 
@@ -54,11 +56,11 @@ export async function confirm(ctx: Ctx, call: PublicRequest): Promise<PublicRepl
   if (type.state === 2) return confirmed(shell, type)
   if (isExpired(found.confirming)) return textPage(shell, 410, shell.words.expired)
   const isThere = await inTx(found.confirming.ctx, async (ctx) => {
-    const user_id = await lockUser(ctx, user.id)
-    if (user_id === undefined) return false
+    const users = await lockAddressUsers(ctx, user.id, new Set([type.channel]))
+    if (!users) return false
     const evidence = evidenceOf(call, 'confirmation', { shell })
-    await writeStates(ctx, [{ user_id, subscription_id: type.id, state: 2 }], evidence)
-    await liftOptOuts(ctx, user, new Set([type.channel]))
+    await writeStates(ctx, [{ user_id: users.user.id, subscription_id: type.id, state: 2 }], evidence)
+    await liftOptOuts(ctx, users, [type], evidence)
     return true
   })
   return isThere ? confirmed(shell, type) : removed(shell)

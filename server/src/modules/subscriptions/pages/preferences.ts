@@ -7,9 +7,10 @@ import { type Html, html } from '../../../lib/html.ts'
 import { type AddressUsers, type KnownAddress, leaveTypes, lockAddressUsers } from '../address-users.ts'
 import type { Evidence } from '../consents/schema.ts'
 import { type LinkedTo, readPreview } from '../links.ts'
+import { liftOptOuts } from '../opt-ins.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
-import { liftOptOuts, writeStates } from '../states.ts'
+import { writeStates } from '../states.ts'
 import { addressesOf, channelsUnsubscribedFromAll, suppress } from '../suppressions/service.ts'
 import { canReceive, choicesOf, type Form, isAwaiting, isChoice, isWanted, readForm } from './choices.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage } from './page-shell.ts'
@@ -122,7 +123,7 @@ const redirectTo = (saved: string): PublicReply => ({
 /** What a user unticks is left by every user with the address; everything else is the user's own. */
 async function saveChoices(ctx: InTx, users: AddressUsers, form: Form, evidence: Evidence): Promise<(typeof NOTICES)[number]> {
   const { user } = users
-  const { changes, left, channels, confirms } = choicesOf(
+  const { changes, left, optedIn, confirms } = choicesOf(
     await typesWithState(ctx, user.id),
     await channelsUnsubscribedFromAll(ctx, addressesOf(user)),
     form,
@@ -134,7 +135,7 @@ async function saveChoices(ctx: InTx, users: AddressUsers, form: Form, evidence:
     evidence,
     { keepsConfirmed: true },
   )
-  await liftOptOuts(ctx, user, channels)
+  await liftOptOuts(ctx, users, optedIn, evidence)
   return confirms ? 'saved_confirm' : 'saved'
 }
 

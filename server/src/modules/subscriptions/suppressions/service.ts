@@ -134,7 +134,7 @@ export async function suppress(ctx: InTx, given: Suppressing[]): Promise<void> {
   const stored = await queries.insertSuppressions(ctx, [...byAddress.values()])
   const changed = stored.flatMap(({ id, ...row }) => {
     const entry = byAddress.get(nameOf(row))
-    const after = entry && addedTo({ ...row, address: null }, entry)
+    const after = entry && addedTo<queries.Entry>({ ...row, address: null }, entry)
     if (!after || isSame(row, after)) return []
     const { address, reason, stops_transactional, source } = after
     const is_replaced = reason !== row.reason || stops_transactional !== row.stops_transactional
