@@ -208,6 +208,61 @@ test('a sign-up lets transactional email through after the second button of “U
   expect(recipientsOf(relay)).toEqual(['ana@example.com'])
 })
 
+describe('is no sign-up:', () => {
+  const [VISITOR, BATCH] = [{ anonymous_id: 'v1', email: ANA.email }, '/api/client/users/batch']
+  const login = { external_id: 'ana', anonymous_id: 'v1' }
+  test.each<[string, object[], (w: World) => Promise<unknown>]>([
+    [
+      'another letter case by a request of users',
+      [{ ...ANA, email: 'Ana@Example.com' }],
+      (w) => w.post(BATCH, [{ ...ANA, email: 'ana@EXAMPLE.com' }]),
+    ],
+    [
+      'another letter case by an event',
+      [{ ...ANA, email: 'Ana@Example.com' }],
+      (w) => w.post('/api/client/events', [{ name: 'seen', external_id: 'ana', user: { email: ANA.email } }]),
+    ],
+    ['a merge', [VISITOR, { external_id: 'ana' }], (w) => w.post(BATCH, [login])],
+    ['a merge into a new user', [VISITOR], (w) => w.post(BATCH, [{ external_id: 'ana' }, login])],
+    [
+      'a merge by an event',
+      [VISITOR, { external_id: 'ana' }],
+      (w) => w.post('/api/client/events', [{ name: 'seen', external_id: 'ana', anonymous_id: 'v1' }]),
+    ],
+  ])('%s', async (_, users, change) => {
+    await using relay = await openRelay()
+    for (const reason of ['unsubscribed_all', 'erased'] as const) {
+      await using w = await world()
+      await sendOver(w, relay)
+      await w.post(BATCH, users)
+      await w.drain()
+      await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: ANA.email, reason, source: {} }]))
+      await change(w)
+      await w.drain()
+      expect(await send(w, await typeOf(w, true), { external_id: 'ana' })).toMatchObject({
+        state: 'skipped',
+        reason: 'suppressed',
+        detail: reason,
+      })
+    }
+    expect(recipientsOf(relay)).toEqual([])
+  })
+})
+
+test('a visitor who is created and merged by one request signs up', async () => {
+  await using relay = await openRelay()
+  await using w = await world()
+  await sendOver(w, relay)
+  await w.post('/api/client/users/batch', [{ external_id: 'ana' }])
+  await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: ANA.email, reason: 'erased', source: {} }]))
+  await w.post('/api/client/users/batch', [
+    { anonymous_id: 'v1', email: ANA.email },
+    { external_id: 'ana', anonymous_id: 'v1' },
+  ])
+  await send(w, await typeOf(w, true), { external_id: 'ana' })
+  expect(recipientsOf(relay)).toEqual([ANA.email])
+})
+
 describe('an opt-out from everything', () => {
   const list = async (w: World) => (await w.get('/api/client/suppressions')).body.results
   const lift = async (w: World) => (await w.delete(`/api/client/suppressions/${(await list(w))[0].id}`)).status
