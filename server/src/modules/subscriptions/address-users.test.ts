@@ -10,6 +10,7 @@ import type { ProviderId } from '../../lib/ids.ts'
 import { findCampaignSubscriptions } from '../campaigns/index.ts'
 import type { Report } from '../channels/index.ts'
 import { applyReports } from '../messages/reports/reports.ts'
+import { receiveText } from './index.ts'
 
 const USERS = '/api/client/users/batch'
 const ONE_CLICK = { 'List-Unsubscribe': 'One-Click' }
@@ -159,6 +160,48 @@ test('the address is that to which the message went, also if the user has anothe
   await w.post(USERS, [{ external_id: 'ana', email: 'cy@example.com' }])
   await w.form(unsubscribe, ONE_CLICK, { key: null })
   expect(await statesOf(w, subscription_id, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
+})
+
+describe('an opt-in on a page lifts the opt-out of an address', () => {
+  const PHONE = '+61412345678'
+  const suppressed = async (w: World) => (await w.get('/api/client/suppressions')).body.results.map(({ address }: any) => address).sort()
+  const optOut = (w: World, address: string) =>
+    w.post('/api/client/suppressions', [{ channel: 'email', address, reason: 'unsubscribed_all' }])
+
+  test('to which the message of the page went, and of no other one', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences, subscription_id } = await sentToAna(w, relay)
+    const tick = () => w.form(preferences, `shown=${subscription_id}&on=${subscription_id}`, { key: null })
+    await optOut(w, 'cy@example.com')
+    await w.post(USERS, [{ external_id: 'ana', email: 'Cy@example.com' }])
+    await tick()
+    expect(await suppressed(w)).toEqual(['cy@example.com'])
+    await schedule(w, await blastTo(w, [await listOf(w, 'dee')], { list_ids: [await listWith(w, 'ana', 'cy')] }))
+    await w.drain()
+    expect(relay.mails).toHaveLength(1)
+    await w.post(USERS, [{ external_id: 'ana', email: 'shared@EXAMPLE.com' }])
+    await optOut(w, 'shared@example.com')
+    await tick()
+    expect(await suppressed(w)).toEqual(['cy@example.com'])
+  })
+
+  test('of another channel only if it came from a page of a message to the same address', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences } = await sentToAna(w, relay)
+    const text = await subscriptionTo(w, 'text')
+    const tick = () => w.form(preferences, `shown=${text}&on=${text}`, { key: null })
+    await w.form(preferences, { all: 'yes' }, { key: null })
+    expect(await suppressed(w)).toEqual([PHONE, 'shared@example.com'])
+    await tick()
+    expect(await suppressed(w)).toEqual(['shared@example.com'])
+    await receiveText(w.ctx, PHONE, 'STOP')
+    await tick()
+    expect(await suppressed(w)).toEqual([PHONE, 'shared@example.com'])
+    await receiveText(w.ctx, PHONE, 'START')
+    expect(await suppressed(w)).toEqual(['shared@example.com'])
+  })
 })
 
 test('an erased or merged user with the address is left out', async () => {

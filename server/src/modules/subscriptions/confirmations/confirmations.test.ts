@@ -83,6 +83,27 @@ describe('double opt-in', () => {
     expect([await stateOf(w, 'kim', usual), await stateOf(w, 'kim', id)]).toEqual([0, 2])
   })
 
+  test('a link to another address than the present one confirms nothing, and lifts no opt-out of that', async () => {
+    await using w = await world()
+    const id = await newsletter(w)
+    const email = (address: string) => w.post('/api/client/users/batch', [{ external_id: 'kim', email: address }])
+    await email('kim@example.com')
+    await w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
+    const link = await linkOf(w, 'kim')
+    await email('lee@example.com')
+    await w.post('/api/client/suppressions', [{ channel: 'email', address: 'lee@example.com', reason: 'unsubscribed_all' }])
+    for (const page of [await open(w, link), await press(w, link)]) {
+      expect(page.status).toBe(410)
+      expect(page.text).toContain('Subscribe again')
+    }
+    expect(await stateOf(w, 'kim', id)).toBe(1)
+    expect((await w.get('/api/client/suppressions')).body.results).toHaveLength(1)
+    await email('KIM@example.com')
+    expect((await press(w, link)).text).toContain('Thank you, you are subscribed')
+    expect(await stateOf(w, 'kim', id)).toBe(2)
+    expect((await w.get('/api/client/suppressions')).body.results).toHaveLength(1)
+  })
+
   test('a new request is sent after an hour, not before, and every link works', async () => {
     await using w = await world()
     await w.users('kim')

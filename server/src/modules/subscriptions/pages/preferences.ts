@@ -7,12 +7,12 @@ import { type Html, html } from '../../../lib/html.ts'
 import { type AddressUsers, type KnownAddress, leaveTypes, lockAddressUsers } from '../address-users.ts'
 import type { Evidence } from '../consents/schema.ts'
 import { type LinkedTo, readPreview } from '../links.ts'
-import { liftOptOuts } from '../opt-ins.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
 import { writeStates } from '../states.ts'
 import { addressesOf, channelsUnsubscribedFromAll, suppress } from '../suppressions/service.ts'
 import { canReceive, choicesOf, type Form, isAwaiting, isChoice, isWanted, readForm } from './choices.ts'
+import { liftOptOuts, type OptIn } from './opt-ins.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage } from './page-shell.ts'
 import { addressOfLink, type FindRecipient, type PageUser, pageUserOfLink, pageUserOfPreview } from './page-user.ts'
 
@@ -110,7 +110,7 @@ export async function savePreferences(ctx: Ctx, call: PublicRequest, findRecipie
     const users = await lockAddressUsers(ctx, userId, new Set(ADDRESSED), known)
     if (!users) return null
     if (form.all || form.stop) return saveEverything(ctx, users, form.stop ? 'stop' : 'all', known, evidence)
-    return saveChoices(ctx, users, form, evidence)
+    return saveChoices(ctx, users, form, { known, findRecipient }, evidence)
   })
   return saved === null ? removed(shell) : redirectTo(saved)
 }
@@ -121,7 +121,13 @@ const redirectTo = (saved: string): PublicReply => ({
 })
 
 /** What a user unticks is left by every user with the address; everything else is the user's own. */
-async function saveChoices(ctx: InTx, users: AddressUsers, form: Form, evidence: Evidence): Promise<(typeof NOTICES)[number]> {
+async function saveChoices(
+  ctx: InTx,
+  users: AddressUsers,
+  form: Form,
+  sentTo: Omit<OptIn, 'types'>,
+  evidence: Evidence,
+): Promise<(typeof NOTICES)[number]> {
   const { user } = users
   const { changes, left, optedIn, confirms } = choicesOf(
     await typesWithState(ctx, user.id),
@@ -135,7 +141,7 @@ async function saveChoices(ctx: InTx, users: AddressUsers, form: Form, evidence:
     evidence,
     { keepsConfirmed: true },
   )
-  await liftOptOuts(ctx, users, optedIn, evidence)
+  await liftOptOuts(ctx, users, { types: optedIn, ...sentTo }, evidence)
   return confirms ? 'saved_confirm' : 'saved'
 }
 

@@ -1,6 +1,7 @@
 /** Normalises addresses and hashes them for lookups. Pure. */
 import { createHmac, type KeyObject } from 'node:crypto'
-import { type Addressed, type AddressKind, addressKindOf } from '../../../lib/channels.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Addressed, type AddressKind, addressKindOf, addressOf, type Channel, hasAddresses } from '../../../lib/channels.ts'
 import { isEmail } from '../../../lib/email.ts'
 import { normalisePhone, type PhoneDefaults, phoneRegions } from '../../../lib/phone.ts'
 import { trimWhiteSpace } from '../../../lib/text.ts'
@@ -36,6 +37,17 @@ export const addressKind = (channel: Addressed): Kind => KINDS[addressKindOf(cha
 /** The form in which addresses of a channel are compared. */
 export const normalised = (channel: Addressed, address: string, project: PhoneDefaults): string =>
   addressKind(channel).normalise(trimWhiteSpace(address), project)
+
+/** The normalised address of a user on a channel; null without one, and on channels without addresses. */
+export function normalisedOf(
+  { project }: Pick<ProjectCtx, 'project'>,
+  channel: Channel,
+  user: Record<AddressKind, string | null>,
+): string | null {
+  if (!hasAddresses(channel)) return null
+  const address = addressOf(channel, user)
+  return address === null ? null : normalised(channel, address, project)
+}
 
 /** The hash of a normalised address, with the key of the project. */
 export const hashOf = (key: KeyObject, address: string): string => createHmac('sha256', key).update(address).digest('base64url')

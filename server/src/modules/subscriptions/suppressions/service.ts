@@ -192,12 +192,19 @@ export async function suppressionsWithSource(ctx: ProjectCtx, contacts: Contact[
   return rows.map(({ address_hash: _, ...row }) => row).toSorted((a, b) => ADDRESSED.indexOf(a.channel) - ADDRESSED.indexOf(b.channel))
 }
 
-/** The channels on which the owner of these addresses has unsubscribed from everything. */
-export async function channelsUnsubscribedFromAll(ctx: ProjectCtx, addresses: Address[]): Promise<Set<Channel>> {
+/** The suppressions of addresses whose owners have unsubscribed from everything, also where others cover that. */
+export async function optOutsFromAll(
+  ctx: ProjectCtx,
+  addresses: Address[],
+): Promise<Pick<SuppressionRow, 'channel' | 'reason' | 'source'>[]> {
   const key = await keyOf(ctx)
   const rows = key && addresses.length > 0 ? await queries.findSuppressions(ctx, hashed(ctx, key, addresses)) : []
-  return new Set(rows.filter(isUnsubscribed).map(({ channel }) => channel))
+  return rows.filter(isUnsubscribed)
 }
+
+/** The channels on which the owner of these addresses has unsubscribed from everything. */
+export const channelsUnsubscribedFromAll = async (ctx: ProjectCtx, addresses: Address[]): Promise<Set<Channel>> =>
+  new Set((await optOutsFromAll(ctx, addresses)).map(({ channel }) => channel))
 
 /** Lifts suppressions that came from unsubscribing from everything; users cannot lift others. Returns whether there were any. */
 export async function liftUnsubscribed(ctx: InTx, addresses: Address[]): Promise<boolean> {
