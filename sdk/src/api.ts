@@ -1152,7 +1152,7 @@ export interface paths {
         put?: never;
         /**
          * Suppress addresses
-         * @description Suppressed addresses get no messages, whatever the subscription states of their users. With the reason `unsubscribed_all`, transactional messages are still sent. Either all items are applied, or none are. A stronger reason replaces a weaker one. From strongest to weakest, you can give `complaint`, `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current suppressions.
+         * @description Suppressed addresses get no messages, whatever the subscription states of their users. With the reason `unsubscribed_all`, transactional messages are still sent. Either all items are applied, or none are. A stronger reason replaces a weaker one, except that it keeps `unsubscribed_all` in `source.covers`. From strongest to weakest, you can give `complaint`, `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current suppressions.
          */
         post: operations["createSuppressions"];
         delete?: never;
@@ -1173,7 +1173,7 @@ export interface paths {
         post?: never;
         /**
          * Lift a suppression
-         * @description Do this only if the user asks for it or the address was suppressed by mistake.
+         * @description Do this only if the user asks for it or the address was suppressed by mistake. If `source.covers` has an `unsubscribed_all`, that applies again, with another `id`.
          */
         delete: operations["deleteSuppression"];
         options?: never;
@@ -17108,7 +17108,7 @@ export interface components {
              * @enum {string}
              */
             reason: "unsubscribed_all" | "manual" | "hard_bounce" | "complaint" | "erased";
-            /** @description What caused the suppression, such as a message or a key. With the reason `erased`, `covers` is the suppression that the address had before: it applies again when a user signs up with the address. */
+            /** @description What caused the suppression, such as a message or a key. `covers` is a weaker suppression of the address. An `unsubscribed_all` there applies again when this suppression is lifted. With the reason `erased`, what is there applies again when a user signs up with the address. */
             source: {
                 [key: string]: unknown;
             };

@@ -10,6 +10,7 @@ import type { ProviderId } from '../../lib/ids.ts'
 import { findCampaignSubscriptions } from '../campaigns/index.ts'
 import type { Report } from '../channels/index.ts'
 import { applyReports } from '../messages/reports/reports.ts'
+import { receiveText } from './index.ts'
 
 const USERS = '/api/client/users/batch'
 const ONE_CLICK = { 'List-Unsubscribe': 'One-Click' }
@@ -120,6 +121,38 @@ describe('every user with the address is unsubscribed, with an entry each,', () 
   })
 })
 
+test('an opt-in after an opt-out from everything brings back only what the user chose, for no other user of the address', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const { preferences, subscription_id } = await sentToAna(w, relay)
+  const typed = async (body: object) => (await w.post('/api/client/subscriptions', { channel: 'email', ...body })).body.id as number
+  const digest = await typed({ name: 'Digest' })
+  const internal = await typed({ name: 'Internal', is_public: false })
+  const receipts = await typed({ name: 'Receipts', is_transactional: true })
+  const off = await typed({ name: 'Off', default_state: 0, is_public: false })
+  // An opt-out that the application knows, so that no state says so.
+  await w.post('/api/client/suppressions', [{ channel: 'email', address: 'shared@example.com', reason: 'unsubscribed_all' }])
+  await w.form(preferences, `shown=${subscription_id}&shown=${digest}&on=${digest}`, { key: null })
+  expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+  for (const [type, states] of [
+    [subscription_id, [0, 0, 1]],
+    [digest, [1, 0, 1]],
+    [internal, [0, 0, 1]],
+    [receipts, [1, 1, 1]],
+  ] as const)
+    expect(await statesOf(w, type, 'ana', 'bo', 'cy'), `type ${type}`).toEqual(states)
+  expect(await statesOf(w, await subscriptionTo(w, 'text'), 'ana', 'bo', 'cy')).toEqual([1, 1, 1])
+  for (const user of ['ana', 'bo']) expect((await entriesOf(w, user)).map((entry: any) => entry.subscription_id)).not.toContain(off)
+  const { id } = (await w.get('/api/client/users/ana')).body
+  const entry = (await entriesOf(w, 'bo')).find((one: any) => one.subscription_id === internal)
+  expect(entry).toMatchObject({ state: 0, source: 'preference_page', proof: { everything: true, same_address_as: id } })
+  const list_ids = [await listWith(w, 'ana', 'bo')]
+  for (const type of [subscription_id, digest, internal])
+    await schedule(w, await blastTo(w, [await listOf(w, 'dee')], { list_ids, subscription_id: type }))
+  await w.drain()
+  expect(relay.mails.slice(1).map(({ to }) => to)).toEqual([['Shared@example.com']])
+})
+
 test('the address is that to which the message went, also if the user has another one by now', async () => {
   await using w = await world()
   await using relay = await openRelay()
@@ -127,6 +160,48 @@ test('the address is that to which the message went, also if the user has anothe
   await w.post(USERS, [{ external_id: 'ana', email: 'cy@example.com' }])
   await w.form(unsubscribe, ONE_CLICK, { key: null })
   expect(await statesOf(w, subscription_id, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
+})
+
+describe('an opt-in on a page lifts the opt-out of an address', () => {
+  const PHONE = '+61412345678'
+  const suppressed = async (w: World) => (await w.get('/api/client/suppressions')).body.results.map(({ address }: any) => address).sort()
+  const optOut = (w: World, address: string) =>
+    w.post('/api/client/suppressions', [{ channel: 'email', address, reason: 'unsubscribed_all' }])
+
+  test('to which the message of the page went, and of no other one', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences, subscription_id } = await sentToAna(w, relay)
+    const tick = () => w.form(preferences, `shown=${subscription_id}&on=${subscription_id}`, { key: null })
+    await optOut(w, 'cy@example.com')
+    await w.post(USERS, [{ external_id: 'ana', email: 'Cy@example.com' }])
+    await tick()
+    expect(await suppressed(w)).toEqual(['cy@example.com'])
+    await schedule(w, await blastTo(w, [await listOf(w, 'dee')], { list_ids: [await listWith(w, 'ana', 'cy')] }))
+    await w.drain()
+    expect(relay.mails).toHaveLength(1)
+    await w.post(USERS, [{ external_id: 'ana', email: 'shared@EXAMPLE.com' }])
+    await optOut(w, 'shared@example.com')
+    await tick()
+    expect(await suppressed(w)).toEqual(['cy@example.com'])
+  })
+
+  test('of another channel only if it came from a page of a message to the same address', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences } = await sentToAna(w, relay)
+    const text = await subscriptionTo(w, 'text')
+    const tick = () => w.form(preferences, `shown=${text}&on=${text}`, { key: null })
+    await w.form(preferences, { all: 'yes' }, { key: null })
+    expect(await suppressed(w)).toEqual([PHONE, 'shared@example.com'])
+    await tick()
+    expect(await suppressed(w)).toEqual(['shared@example.com'])
+    await receiveText(w.ctx, PHONE, 'STOP')
+    await tick()
+    expect(await suppressed(w)).toEqual([PHONE, 'shared@example.com'])
+    await receiveText(w.ctx, PHONE, 'START')
+    expect(await suppressed(w)).toEqual(['shared@example.com'])
+  })
 })
 
 test('an erased or merged user with the address is left out', async () => {

@@ -44,16 +44,19 @@ describe('a link', () => {
     ['an id appended', `${token}-1`],
     ['the end cut off', token.slice(0, -1)],
     ['capitals', token.toUpperCase()],
-    ['the token of a confirmation', tokenOf(confirmUrl(ctx, about.projectId, 9))],
+    ['the token of a confirmation', tokenOf(confirmUrl(ctx, about.projectId, 9, null))],
   ])('with %s is invalid', (_, changed) => {
     expect(changed).not.toBe(token)
     expect(readLink(ctx, changed)).toBeNull()
   })
 
   test('to confirm has the id of its request, and is valid only for that', () => {
-    const url = confirmUrl(ctx, about.projectId, 42)
+    const url = confirmUrl(ctx, about.projectId, 42, null)
     expect(url).toMatch(/\/s\/confirm\//)
-    expect(readConfirmation(ctx, tokenOf(url))).toEqual({ projectId: 3, confirmation: 42 })
+    expect(readConfirmation(ctx, tokenOf(url))).toEqual({ projectId: 3, confirmation: 42, isAbout: null })
+    const about42 = readConfirmation(ctx, tokenOf(confirmUrl(ctx, about.projectId, 42, 'kim@example.com')))
+    expect(about42).toMatchObject({ projectId: 3, confirmation: 42 })
+    expect(['kim@example.com', 'lee@example.com', ''].map((address) => about42?.isAbout?.(address))).toEqual([true, false, false])
     expect(readConfirmation(ctx, token)).toBeNull()
     expect(readConfirmation(ctx, '')).toBeNull()
   })

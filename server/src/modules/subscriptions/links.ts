@@ -2,6 +2,7 @@
  * Signed links to the hosted pages. They have no secret: anyone with the link may unsubscribe the user. A link stays valid as long as the
  * key that signed it is configured.
  */
+import { createHash } from 'node:crypto'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import type { MessageId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 
@@ -50,14 +51,27 @@ export function readLink(ctx: Signing, token: string): LinkedTo | null {
   return { projectId, userId: userId === 0 ? null : userId, subscriptionId, messageId: messageId === 0 ? null : messageId }
 }
 
-/** The link that confirms a subscription. */
-export const confirmUrl = (ctx: Linking, projectId: ProjectId, confirmation: number): string =>
-  `${ctx.baseUrl()}/s/confirm/${signed(ctx, CONFIRMATION, [projectId, confirmation])}`
+const ADDRESS_BYTES = 6
+
+/** A number that says in the link of a confirmation which normalised address it is about. */
+const addressNumber = (confirmation: number, address: string): number =>
+  createHash('sha256').update(`${confirmation} ${address}`).digest().readUIntBE(0, ADDRESS_BYTES)
+
+/** The link that confirms a subscription, for the normalised address that it is about; null on channels without addresses. */
+export function confirmUrl(ctx: Linking, projectId: ProjectId, confirmation: number, address: string | null): string {
+  const about = address === null ? [] : [addressNumber(confirmation, address)]
+  return `${ctx.baseUrl()}/s/confirm/${signed(ctx, CONFIRMATION, [projectId, confirmation, ...about])}`
+}
+
+/** `isAbout` says whether a normalised address is that of the link; null if the link has none. */
+type Confirmation = { projectId: ProjectId; confirmation: number; isAbout: ((address: string) => boolean) | null }
 
 /** Reads a confirmation link. Null when the signature is wrong. */
-export function readConfirmation(ctx: Signing, token: string): { projectId: ProjectId; confirmation: number } | null {
-  const [projectId, confirmation] = read(ctx, CONFIRMATION, token, 2) ?? []
-  return projectId === undefined || confirmation === undefined ? null : { projectId: projectId as ProjectId, confirmation }
+export function readConfirmation(ctx: Signing, token: string): Confirmation | null {
+  const [projectId, confirmation, address] = read(ctx, CONFIRMATION, token, 2) ?? read(ctx, CONFIRMATION, token, 3) ?? []
+  if (projectId === undefined || confirmation === undefined) return null
+  const isAbout = address === undefined ? null : (one: string) => addressNumber(confirmation, one) === address
+  return { projectId: projectId as ProjectId, confirmation, isAbout }
 }
 
 /** The URL of the preference page of a user for a member of the team. That page saves nothing. */

@@ -1,4 +1,4 @@
-/** What stops transactional messages, and what a new sign-up lifts (D-SUB-5). Observed at a relay. */
+/** What stops transactional messages, what a new sign-up lifts, and what a lifted suppression leaves (D-SUB-5). Observed at a relay. */
 import { describe, expect, test, vi } from 'vitest'
 import { recipientsOf, sendOver } from '../../../test/mailing.ts'
 import { openRelay } from '../../../test/relay.ts'
@@ -234,4 +234,128 @@ test('a sign-up lets transactional email through after the second button of “U
   await inTx(w.ctx, (ctx) => suppress(ctx, [{ ...stopped, address: 'ana@example.com' }]))
   expect(await send(w, transactional)).toMatchObject({ state: 'skipped', reason: 'suppressed' })
   expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+})
+
+describe('is no sign-up:', () => {
+  const [VISITOR, BATCH] = [{ anonymous_id: 'v1', email: ANA.email }, '/api/client/users/batch']
+  const login = { external_id: 'ana', anonymous_id: 'v1' }
+  test.each<[string, object[], (w: World) => Promise<unknown>]>([
+    [
+      'another letter case by a request of users',
+      [{ ...ANA, email: 'Ana@Example.com' }],
+      (w) => w.post(BATCH, [{ ...ANA, email: 'ana@EXAMPLE.com' }]),
+    ],
+    [
+      'another letter case by an event',
+      [{ ...ANA, email: 'Ana@Example.com' }],
+      (w) => w.post('/api/client/events', [{ name: 'seen', external_id: 'ana', user: { email: ANA.email } }]),
+    ],
+    ['a merge', [VISITOR, { external_id: 'ana' }], (w) => w.post(BATCH, [login])],
+    ['a merge into a new user', [VISITOR], (w) => w.post(BATCH, [{ external_id: 'ana' }, login])],
+    [
+      'a merge by an event',
+      [VISITOR, { external_id: 'ana' }],
+      (w) => w.post('/api/client/events', [{ name: 'seen', external_id: 'ana', anonymous_id: 'v1' }]),
+    ],
+  ])('%s', async (_, users, change) => {
+    await using relay = await openRelay()
+    for (const reason of ['unsubscribed_all', 'erased'] as const) {
+      await using w = await world()
+      await sendOver(w, relay)
+      await w.post(BATCH, users)
+      await w.drain()
+      await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: ANA.email, reason, source: {} }]))
+      await change(w)
+      await w.drain()
+      expect(await send(w, await typeOf(w, true), { external_id: 'ana' })).toMatchObject({
+        state: 'skipped',
+        reason: 'suppressed',
+        detail: reason,
+      })
+    }
+    expect(recipientsOf(relay)).toEqual([])
+  })
+})
+
+test('a visitor who is created and merged by one request signs up', async () => {
+  await using relay = await openRelay()
+  await using w = await world()
+  await sendOver(w, relay)
+  await w.post('/api/client/users/batch', [{ external_id: 'ana' }])
+  await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: ANA.email, reason: 'erased', source: {} }]))
+  await w.post('/api/client/users/batch', [
+    { anonymous_id: 'v1', email: ANA.email },
+    { external_id: 'ana', anonymous_id: 'v1' },
+  ])
+  await send(w, await typeOf(w, true), { external_id: 'ana' })
+  expect(recipientsOf(relay)).toEqual([ANA.email])
+})
+
+describe('an opt-out from everything', () => {
+  const list = async (w: World) => (await w.get('/api/client/suppressions')).body.results
+  const lift = async (w: World) => (await w.delete(`/api/client/suppressions/${(await list(w))[0].id}`)).status
+  const other = ['hard_bounce', 'manual', 'complaint'] as const
+
+  test.each(other.flatMap((reason) => [true, false].map((isFirst) => [reason, isFirst] as const)))(
+    'applies again when another suppression (%s) is lifted, if it came first: %s',
+    async (reason, isFirst) => {
+      await using relay = await openRelay()
+      await using w = await world()
+      await sendOver(w, relay)
+      await w.users('ana')
+      const add = (reason: string) => w.post('/api/client/suppressions', [{ channel: 'email', address: ANA.email, reason }])
+      for (const one of isFirst ? ['unsubscribed_all', reason] : [reason, 'unsubscribed_all']) await add(one)
+      const [{ id, source }] = await list(w)
+      expect(source.covers).toEqual({ reason: 'unsubscribed_all', stops_transactional: false })
+      const [transactional, usual] = [await typeOf(w, true), await typeOf(w, false)]
+      expect((await send(w, transactional)).reason).toBe('suppressed')
+      expect(await lift(w)).toBe(204)
+      // A client that repeats its request does not lift the opt-out.
+      expect((await w.delete(`/api/client/suppressions/${id}`)).status).toBe(404)
+      expect(await list(w)).toMatchObject([{ address: ANA.email, reason: 'unsubscribed_all', stops_transactional: false, source: {} }])
+      expect(await send(w, usual)).toMatchObject({ reason: 'suppressed', detail: 'unsubscribed_all' })
+      expect((await send(w, transactional)).reason).toBeNull()
+      expect(recipientsOf(relay)).toEqual([ANA.email])
+      expect(await lift(w)).toBe(204)
+      expect(await list(w)).toEqual([])
+      await send(w, usual)
+      expect(recipientsOf(relay)).toEqual([ANA.email, ANA.email])
+    },
+  )
+
+  test('from transactional messages too applies again, also below the suppressions of an erasure and of a bounce', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await w.users('ana')
+    const entry = { channel: 'email' as const, address: ANA.email, source: {} }
+    await inTx(w.ctx, (ctx) => suppress(ctx, [{ ...entry, reason: 'hard_bounce' }]))
+    await inTx(w.ctx, (ctx) => suppress(ctx, [{ ...entry, reason: 'unsubscribed_all' }]))
+    await inTx(w.ctx, (ctx) => suppress(ctx, [{ ...entry, reason: 'unsubscribed_all', stopsTransactional: false }]))
+    await inTx(w.ctx, (ctx) => suppress(ctx, [{ ...entry, reason: 'erased' }]))
+    const covers = { reason: 'hard_bounce', covers: { reason: 'unsubscribed_all', stops_transactional: true } }
+    expect(await list(w)).toMatchObject([{ reason: 'erased', address: null, source: { covers } }])
+    expect(await lift(w)).toBe(204)
+    expect(await list(w)).toMatchObject([{ reason: 'unsubscribed_all', source: {} }])
+    expect((await send(w, await typeOf(w, true))).reason).toBe('suppressed')
+    expect(recipientsOf(relay)).toEqual([])
+  })
+
+  test('stays below the bounce that a sign-up with the address of an erased user brings back', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const entry = { channel: 'email' as const, address: ANA.email, source: {} }
+    await inTx(w.ctx, (ctx) => suppress(ctx, [{ ...entry, reason: 'unsubscribed_all' }]))
+    await inTx(w.ctx, (ctx) => suppress(ctx, [{ ...entry, reason: 'hard_bounce' }]))
+    await eraseAna(w)
+    await w.post('/api/client/users/batch', [ANA])
+    await w.drain()
+    const covers = { reason: 'unsubscribed_all', stops_transactional: false }
+    expect(await list(w)).toMatchObject([{ reason: 'hard_bounce', address: ANA.email, source: { covers } }])
+    await lift(w)
+    expect((await send(w, await typeOf(w, false))).reason).toBe('suppressed')
+    expect((await send(w, await typeOf(w, true))).reason).toBeNull()
+    expect(recipientsOf(relay)).toEqual([ANA.email])
+  })
 })

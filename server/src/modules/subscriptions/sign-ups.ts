@@ -1,16 +1,26 @@
 /** Users who sign up with an address that was suppressed for a user who is gone. */
 import type { InTx } from '../../infra/runtime/ctx.ts'
+import { addressKindOf } from '../../lib/channels.ts'
 import type { UserChange } from '../users/index.ts'
 import { insertSignUps } from './consents/queries.ts'
+import { normalised } from './suppressions/addresses.ts'
 import { addressesOf, liftForSignUps, type SignUp } from './suppressions/service.ts'
 
-/** The addresses that a user was created with, or got. */
-function signUpsOf({ user_id, user, former, is_new }: UserChange): SignUp[] {
+/**
+ * The addresses that a user was created with, or got. Another notation is the same address. One that came by a merge is not new, unless the
+ * merged user was created with it just now.
+ */
+function signUpsOf({ project }: InTx, { user_id, user, former, is_new, inherited = [], absorbed = [] }: UserChange): SignUp[] {
   if (!user) return []
-  const before = is_new ? [] : addressesOf(former ?? user)
-  return addressesOf(user)
-    .filter(({ channel, address }) => !before.some((one) => one.channel === channel && one.address === address))
-    .map((address) => ({ user_id, ...address }))
+  const formsOf = (contacts: Parameters<typeof addressesOf>[0][]) =>
+    new Set(contacts.flatMap(addressesOf).map(({ channel, address }) => `${channel} ${normalised(channel, address, project)}`))
+  const before = formsOf(is_new ? [] : [former ?? user])
+  const created = formsOf(absorbed)
+  return addressesOf(user).flatMap(({ channel, address }) => {
+    const form = `${channel} ${normalised(channel, address, project)}`
+    const isInherited = inherited.includes(`attribute:${addressKindOf(channel)}`) && !created.has(form)
+    return before.has(form) || isInherited ? [] : [{ user_id, channel, address }]
+  })
 }
 
 const NO_ADDRESSES = { email: null, phone: null }
@@ -26,7 +36,7 @@ function mayBeSignUp({ user, former, is_new }: UserChange): boolean {
 export async function recordSignUps(ctx: InTx, changes: UserChange[]): Promise<void> {
   const possible = changes.filter(mayBeSignUp)
   if (possible.length === 0) return
-  const lifted = await liftForSignUps(ctx, () => possible.flatMap(signUpsOf))
+  const lifted = await liftForSignUps(ctx, () => possible.flatMap((change) => signUpsOf(ctx, change)))
   if (lifted.length === 0) return
   await insertSignUps(
     ctx,

@@ -3,14 +3,12 @@
 import { Conflict } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../lib/ids.ts'
-import type { Channel } from '../../lib/shapes.ts'
-import { appendUserChanges, findMergedInto, type UserRow } from '../users/index.ts'
+import { appendUserChanges, findMergedInto } from '../users/index.ts'
 import { requestConfirmations } from './confirmations/request.ts'
 import { queuedChangesOf } from './consent.ts'
 import * as consents from './consents/queries.ts'
 import type { Evidence, SavedStateChange, StateChange } from './consents/schema.ts'
 import * as queries from './queries.ts'
-import { addressesOf, liftUnsubscribed } from './suppressions/service.ts'
 
 /** Locks a user against being merged or erased until the transaction ends, and follows merges. Undefined for an erased user. */
 export async function lockUser(ctx: InTx, id: UserId): Promise<UserId | undefined> {
@@ -42,16 +40,6 @@ export async function writeStates(
   )
   await appendUserChanges(ctx, [...queuedChangesOf(written, evidence.source, ctx.clock.now()), ...requests])
   return written
-}
-
-/**
- * Lifts suppressions that came from unsubscribing from everything, for the addresses of a user who has subscribed again on these channels.
- */
-export async function liftOptOuts(ctx: InTx, user: Pick<UserRow, 'email' | 'phone'>, channels: ReadonlySet<Channel>): Promise<void> {
-  await liftUnsubscribed(
-    ctx,
-    addressesOf(user).filter(({ channel }) => channels.has(channel)),
-  )
 }
 
 /**

@@ -16,7 +16,7 @@ export type UserChange = {
   user_id: UserId
   what: string[]
   is_new?: true
-  /** Those of `what` that came to the user by a merge, and were not changed after it. */
+  /** Those of `what`, or of a new user the attributes, that came to the user by a merge, and were not changed after it. */
   inherited?: string[]
   /** The values that attributes had before, by their names. Those of a large change are left out. */
   was?: Record<string, unknown>
@@ -25,6 +25,8 @@ export type UserChange = {
   /** The user as it is now and as it was before, when it was loaded anyway. Not stored in the queue. */
   user?: UserRecord
   former?: UserRecord
+  /** Users who were created by the same updates and merged into this one at once. Not stored in the queue. */
+  absorbed?: UserRecord[]
 }
 
 /**
@@ -42,7 +44,7 @@ export type SystemEvent = {
 }
 
 /** A change as it is stored in the ingest queue. `merged_from` lists users that were merged into this one. */
-export type QueuedUserChange = Omit<UserChange, 'user' | 'former'> & { event?: SystemEvent; merged_from?: UserId[] }
+export type QueuedUserChange = Omit<UserChange, 'user' | 'former' | 'absorbed'> & { event?: SystemEvent; merged_from?: UserId[] }
 
 /** What is different without what came by a merge. */
 export const ownChanges = ({ what, inherited = [] }: Pick<UserChange, 'what' | 'inherited'>): string[] =>
@@ -115,7 +117,7 @@ const appendChanges = jointRun<QueuedUserChange[]>((ctx, calls) =>
 /** Appends the changes of users that were saved, and their merges, to the ingest queue. */
 export const appendSavedChanges = (ctx: InTx, { changes, merges }: UserChanges): Promise<void> =>
   appendUserChanges(ctx, [
-    ...changes.map(({ user: _, former: __, ...change }) => change),
+    ...changes.map(({ user: _, former: __, absorbed: ___, ...change }) => change),
     ...[...Map.groupBy(merges, ({ into_id }) => into_id)].map(
       ([user_id, pairs]): QueuedUserChange => ({ user_id, what: [], merged_from: pairs.map(({ from_id }) => from_id) }),
     ),

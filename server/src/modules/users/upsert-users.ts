@@ -57,16 +57,22 @@ export async function upsertUsers(ctx: InTx, updates: UserUpdate[]): Promise<Ups
 function changesOf(users: Users, before: Map<UserRecord, UserRecord>): UserChange[] {
   const created = [...users.created].filter(({ mergedInto }) => !mergedInto)
   const gains = Map.groupBy(users.gains, ({ user }) => user)
+  const absorbed = Map.groupBy(
+    [...users.created].filter(({ mergedInto }) => mergedInto),
+    lastMergedInto,
+  )
+  const mergedOf = (user: UserRecord): Pick<UserChange, 'inherited' | 'absorbed'> => {
+    const inherited = (gains.get(user) ?? []).flatMap(inheritedIn)
+    const those = absorbed.get(user)
+    return { ...(inherited.length > 0 && { inherited }), ...(those && { absorbed: those }) }
+  }
   const changed = [...users.touched].flatMap((user): UserChange[] => {
     const former = before.get(user)
     if (!former || user.mergedInto) return []
     const what = differences(former, user)
-    const inherited = (gains.get(user) ?? []).flatMap(inheritedIn)
-    return what.length > 0
-      ? [{ user_id: user.id, what, ...(inherited.length > 0 && { inherited }), ...formerValues(former, what), user, former }]
-      : []
+    return what.length > 0 ? [{ user_id: user.id, what, ...mergedOf(user), ...formerValues(former, what), user, former }] : []
   })
-  return [...created.map((user): UserChange => ({ user_id: user.id, what: [], is_new: true, user })), ...changed]
+  return [...created.map((user): UserChange => ({ user_id: user.id, what: [], is_new: true, ...mergedOf(user), user })), ...changed]
 }
 
 /** The attributes that a merge changed, and no update after it. */

@@ -52,7 +52,10 @@ export const saveTypes = (ctx: InTx<Ctx>, projectId: ProjectId) =>
         where project_id = ${projectId}`,
   )
 
-/** Deletes subscriptions that ended before an instant, of endpoints that have got all their events. */
+/**
+ * Deletes subscriptions that ended before an instant, of endpoints that have got all their events: no cursor is due, and no event has still
+ * to be numbered. A transaction that saw a subscription may have stored its events up to an hour after its end.
+ */
 export const purgeSubscriptions = (ctx: Ctx, before: Date, limit: number) =>
   ctx.db.run(
     sql`delete from webhook_event_subscriptions
@@ -60,5 +63,9 @@ export const purgeSubscriptions = (ctx: Ctx, before: Date, limit: number) =>
           select s.project_id, s.endpoint_id, s.from_version from webhook_event_subscriptions s
           join webhook_cursors c on c.project_id = s.project_id and c.endpoint_id = s.endpoint_id and c.due_at is null
           where s.ended_at < ${before}
+            and (select e.id from webhook_events e
+                 where e.project_id = s.project_id and e.position is null and e.created_at < s.ended_at + interval '1 hour'
+                 order by e.created_at, e.id
+                 limit 1) is null
           limit ${limit})`,
   )

@@ -35,6 +35,24 @@ const rowsOf = async (w: World, { projectId }: Pick<Tenant, 'projectId'>) =>
 
 const domainsOf = ({ requests }: Receiver) => requests.map(({ json }) => (json.data as { domain: string }).domain)
 
+test('events from before a change of types come also if no worker ran for long, and the purge runs first', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const [id] = await endpoints(w, receiver.url, 1)
+  await emitMany(w.ctx, 1)
+  const changed = await w.patch(`${WEBHOOKS}/${id}`, { event_types: [TYPE, 'delivery.failed'] })
+  expect(changed.status, changed.text).toBe(200)
+  await emitMany(w.ctx, 1)
+  const subscriptions = async () =>
+    (await w.db.first(Count, sql`select count(*) as count from webhook_event_subscriptions where project_id = ${w.projectId}`))?.count
+  w.advance('61 minutes')
+  await run(w, 'webhooks.purge')
+  await w.drain('webhooks.dispatch', 'webhooks.deliver')
+  expect(receiver.requests).toHaveLength(2)
+  await run(w, 'webhooks.purge')
+  expect(await subscriptions()).toBe(1)
+})
+
 test('a round creates a limited number of deliveries, and those of another project among them', async () => {
   await using w = await world()
   const other = await w.other()

@@ -120,6 +120,12 @@ export type Repeated = {
   created_at: Date
 }
 
+/** Whether the endpoint has accepted a delivery `d`. One that was sent again since may have any status. */
+const isAccepted = sql`(d.status = 'succeeded'
+                        or coalesce((select true from webhook_attempts a
+                                     where a.project_id = d.project_id and a.delivery_id = d.id and a.error is null
+                                     limit 1), false))`
+
 const AcceptedRow = Type.Object({ replay_id: IdOf<ReplayId>(), event_id: Type.String() })
 
 /** Those of these events that the endpoint of the replay has accepted. */
@@ -130,11 +136,11 @@ export const acceptedAmong = (ctx: InTx<Ctx>, events: Pick<Repeated, 'project_id
         from jsonb_to_recordset(${JSON.stringify(events)}::jsonb)
              as e (project_id bigint, endpoint_id bigint, replay_id bigint, event_id text)
         cross join lateral (
-          select d.status from webhook_deliveries d
+          select ${isAccepted} as is_accepted from webhook_deliveries d
           where d.project_id = e.project_id and d.endpoint_id = e.endpoint_id and d.event_id = e.event_id
           limit 1
-        ) d
-        where d.status = 'succeeded'`,
+        ) known
+        where known.is_accepted`,
   )
 
 const QueuedRow = Type.Object({ endpoint_id: IdOf<EndpointId>() })
@@ -151,11 +157,11 @@ export const repeatDeliveries = (ctx: InTx<Ctx>, repeated: Repeated[]) =>
         from jsonb_to_recordset(${JSON.stringify(repeated)}::jsonb)
              as e (project_id bigint, endpoint_id bigint, event_id text, event_type text, unaccepted_only boolean, created_at timestamptz)
         left join lateral (
-          select o.status from webhook_deliveries o
-          where o.project_id = e.project_id and o.endpoint_id = e.endpoint_id and o.event_id = e.event_id
+          select e.unaccepted_only and ${isAccepted} as is_left_out from webhook_deliveries d
+          where d.project_id = e.project_id and d.endpoint_id = e.endpoint_id and d.event_id = e.event_id
           limit 1
         ) known on true
-        where known.status is null or not (e.unaccepted_only and known.status = 'succeeded')
+        where known.is_left_out is not true
         order by e.project_id, e.endpoint_id, e.event_id
         on conflict (project_id, endpoint_id, event_id) do update
         set status = 'pending', schedule_step = 0, next_attempt_at = least(d.next_attempt_at, excluded.next_attempt_at)

@@ -102,6 +102,38 @@ test('only those that the endpoint has not accepted', async () => {
   expect((await w.get(`${path}/replays`)).body.results[0]).toMatchObject({ deliveries: 1, unaccepted_only: true })
 })
 
+test.each<[string, (w: World, path: string, since: string) => Promise<unknown>]>([
+  ['replayed', (w, path, since) => w.post(`${path}/replays`, { since })],
+  [
+    'sent again',
+    async (w, path) => {
+      const { results } = (await w.get(`${path}/deliveries`)).body
+      for (const { id } of results) await w.post(`${path}/deliveries/${id}/resend`)
+    },
+  ],
+])('nor those that it accepted before they were %s and cancelled', async (_name, again) => {
+  const { w, receiver, path, since } = await delivered()
+  await using _ = w
+  receiver.answer(500)
+  await again(w, path, since)
+  await deliver(w)
+  await w.patch(path, { status: 'inactive' })
+  await w.patch(path, { status: 'active' })
+  receiver.answer(200)
+  await emitNullMx(w.ctx, 'late.example')
+  await w.drain('webhooks.dispatch')
+  await w.patch(path, { status: 'inactive' })
+  await w.patch(path, { status: 'active' })
+  receiver.requests.length = 0
+  await w.post(`${path}/replays`, { since, unaccepted_only: true })
+  await deliver(w)
+  expect(domainsOf(receiver)).toEqual(['late.example'])
+  receiver.requests.length = 0
+  await w.post(`${path}/replays`, { since })
+  await deliver(w)
+  expect(domainsOf(receiver)).toEqual(['late.example', 'new.example', 'old.example', 'older.example'])
+})
+
 test('a long replay has at most half of the places of its endpoint, so that new events come through', async () => {
   await using w = await world()
   const receiver = await w.receiver()

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { run } from '../../../../test/blasts.ts'
+import { blastTo, listOf, run, schedule, subscriptionTo } from '../../../../test/blasts.ts'
+import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
@@ -61,6 +63,45 @@ describe('double opt-in', () => {
     ])
     expect(results[0].wording).toMatch(/^confirmation\/en@/)
     expect(await namesOf(w, 'kim')).toEqual(['subscription_confirmation_requested', 'subscribed'])
+  })
+
+  test('confirming one type brings no other one back after an opt-out from everything', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const list_ids = [await listOf(w, 'kim')]
+    const address = (await w.get('/api/client/users/kim')).body.email
+    await w.post('/api/client/suppressions', [{ channel: 'email', address, reason: 'unsubscribed_all' }])
+    const id = await newsletter(w)
+    await w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
+    await press(w, await linkOf(w, 'kim'))
+    expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+    const usual = (await subscriptionTo(w)) as SubscriptionId
+    for (const subscription_id of [usual, id]) await schedule(w, await blastTo(w, list_ids, { subscription_id }))
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual([address])
+    expect([await stateOf(w, 'kim', usual), await stateOf(w, 'kim', id)]).toEqual([0, 2])
+  })
+
+  test('a link to another address than the present one confirms nothing, and lifts no opt-out of that', async () => {
+    await using w = await world()
+    const id = await newsletter(w)
+    const email = (address: string) => w.post('/api/client/users/batch', [{ external_id: 'kim', email: address }])
+    await email('kim@example.com')
+    await w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
+    const link = await linkOf(w, 'kim')
+    await email('lee@example.com')
+    await w.post('/api/client/suppressions', [{ channel: 'email', address: 'lee@example.com', reason: 'unsubscribed_all' }])
+    for (const page of [await open(w, link), await press(w, link)]) {
+      expect(page.status).toBe(410)
+      expect(page.text).toContain('Subscribe again')
+    }
+    expect(await stateOf(w, 'kim', id)).toBe(1)
+    expect((await w.get('/api/client/suppressions')).body.results).toHaveLength(1)
+    await email('KIM@example.com')
+    expect((await press(w, link)).text).toContain('Thank you, you are subscribed')
+    expect(await stateOf(w, 'kim', id)).toBe(2)
+    expect((await w.get('/api/client/suppressions')).body.results).toHaveLength(1)
   })
 
   test('a new request is sent after an hour, not before, and every link works', async () => {

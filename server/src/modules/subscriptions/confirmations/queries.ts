@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { sql } from '../../../infra/postgres/db.ts'
+import { fence, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
-import { IdOf, Instant } from '../../../lib/shapes.ts'
+import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import type { SubscriptionPair } from '../schema.ts'
 
 const Confirmation = Type.Object({
@@ -12,22 +12,42 @@ const Confirmation = Type.Object({
   requested_at: Instant,
 })
 
-/** Inserts a confirmation request for each user with state 1 of a type that requires one, unless there was one since `since`. */
+const Requested = Type.Object({
+  id: Type.Integer(),
+  user_id: IdOf<UserId>(),
+  subscription_id: IdOf<SubscriptionId>(),
+  channel: OneOf(CHANNELS),
+  email: Nullable(Type.String()),
+  phone: Nullable(Type.String()),
+})
+
+/**
+ * Inserts a confirmation request for each user with state 1 of a type that requires one, unless there was one since `since`. Returns them,
+ * with the channels of the types and the addresses of the users.
+ */
 export const insertConfirmations = (ctx: InTx, pairs: SubscriptionPair[], since: Date) =>
   ctx.db.many(
-    Confirmation,
-    sql`insert into confirmations (project_id, user_id, subscription_id, requested_at)
-        select ${ctx.projectId}, u.user_id, u.subscription_id, ${ctx.clock.now()}
-        from unnest(${pairs.map((pair) => pair.user_id)}::bigint[], ${pairs.map((pair) => pair.subscription_id)}::bigint[])
-             as p(user_id, subscription_id)
-        join subscriptions s on s.id = p.subscription_id and s.project_id = ${ctx.projectId} and s.requires_confirmation
-        join user_subscriptions u
-          on u.user_id = p.user_id and u.subscription_id = p.subscription_id and u.project_id = ${ctx.projectId} and u.state = 1
-        where not exists (
-          select 1 from confirmations c
-          where c.project_id = ${ctx.projectId} and c.user_id = u.user_id and c.subscription_id = u.subscription_id and c.requested_at > ${since}
+    Requested,
+    sql`with requested as (
+          insert into confirmations (project_id, user_id, subscription_id, requested_at)
+          select ${ctx.projectId}, u.user_id, u.subscription_id, ${ctx.clock.now()}
+          from unnest(${pairs.map((pair) => pair.user_id)}::bigint[], ${pairs.map((pair) => pair.subscription_id)}::bigint[])
+               as p(user_id, subscription_id)
+          join subscriptions s on s.id = p.subscription_id and s.project_id = ${ctx.projectId} and s.requires_confirmation
+          join user_subscriptions u
+            on u.user_id = p.user_id and u.subscription_id = p.subscription_id and u.project_id = ${ctx.projectId} and u.state = 1
+          where not exists (
+            select 1 from confirmations c
+            where c.project_id = ${ctx.projectId} and c.user_id = u.user_id and c.subscription_id = u.subscription_id
+              and c.requested_at > ${since}
+          )
+          returning id, user_id, subscription_id
         )
-        returning id, user_id, subscription_id, requested_at`,
+        select r.id, r.user_id, r.subscription_id, s.channel, u.email, u.phone
+        from requested r
+        join subscriptions s on s.project_id = ${ctx.projectId} and s.id = r.subscription_id
+        cross join lateral (select email, phone from users where project_id = ${ctx.projectId} and id = r.user_id ${fence}) u
+        order by r.id`,
   )
 
 /** A confirmation request. */

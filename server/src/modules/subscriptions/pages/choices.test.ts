@@ -33,7 +33,7 @@ describe('choices', () => {
   ] as [string, TypeWithState[], number[], number[], number[][], Channel[]][])('%s', (_, types, offered, ticked, changes, channels) => {
     const chosen = choose(types, offered, ticked)
     expect(chosen.changes.map(({ subscription_id, state }) => [subscription_id, state])).toEqual(changes)
-    expect([...chosen.channels]).toEqual(channels)
+    expect(chosen.optedIn.map(({ channel }) => channel)).toEqual(channels)
     expect(chosen.confirms).toBe(false)
   })
 
@@ -44,7 +44,7 @@ describe('choices', () => {
       { subscription_id: 2, state: 0 },
       { subscription_id: 1, state: 1 },
     ])
-    expect([...chosen.channels]).toEqual(['email'])
+    expect(chosen.optedIn.map(({ id }) => id)).toEqual([1])
   })
 
   test.each([

@@ -38,8 +38,8 @@ export type Choices = {
   /** The types that the user got until now and wants no more. Those that were unticked before are no new opt-out. */
   left: TypeWithState[]
   changes: { subscription_id: SubscriptionId; state: SubscriptionState }[]
-  /** The channels with types to subscribe to. */
-  channels: Set<Channel>
+  /** The types to subscribe to. */
+  optedIn: TypeWithState[]
   /** Whether any type requires a confirmation. */
   confirms: boolean
 }
@@ -49,16 +49,16 @@ export type Choices = {
  * because leaving a box as it is does not express consent. Types that were not on the page do not change.
  */
 export function choicesOf(types: TypeWithState[], givenUp: ReadonlySet<Channel>, { offered, ticked }: Form): Choices {
-  const chosen = types.filter((type) => isChoice(type) && offered.has(type.id))
-  const off = chosen.filter(({ id }) => !ticked.has(id))
-  const on = chosen.filter((type) => ticked.has(type.id) && (!isWanted(type, givenUp) || isAwaiting(type)))
+  const shown = types.filter((type) => isChoice(type) && offered.has(type.id))
+  const off = shown.filter(({ id }) => !ticked.has(id))
+  const on = shown.filter((type) => ticked.has(type.id) && (!isWanted(type, givenUp) || isAwaiting(type)))
   return {
     left: off.filter((type) => isWanted(type, givenUp)),
     changes: [
       ...off.map(({ id }) => ({ subscription_id: id, state: 0 as const })),
       ...on.map(({ id }) => ({ subscription_id: id, state: 1 as const })),
     ],
-    channels: new Set(on.map(({ channel }) => channel)),
+    optedIn: on,
     confirms: on.some(({ requires_confirmation, state }) => requires_confirmation && state < 2),
   }
 }

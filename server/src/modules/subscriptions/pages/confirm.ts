@@ -4,18 +4,22 @@ import type { PublicReply, PublicRequest } from '../../../infra/http/public-page
 import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { html } from '../../../lib/html.ts'
 import { DAY_MS } from '../../../lib/times.ts'
+import type { UserRow } from '../../users/index.ts'
+import { lockAddressUsers } from '../address-users.ts'
 import { findConfirmation } from '../confirmations/queries.ts'
 import { isOfDeletedTime } from '../confirmations/retention.ts'
 import { readConfirmation } from '../links.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
-import { liftOptOuts, lockUser, writeStates } from '../states.ts'
+import { writeStates } from '../states.ts'
+import { normalisedOf } from '../suppressions/addresses.ts'
+import { liftOptOuts } from './opt-ins.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage, textPage } from './page-shell.ts'
 import { type PageUser, pageUserOf } from './page-user.ts'
 
 const LINK_DAYS = 30
 
-type Confirming = PageUser & { user: NonNullable<PageUser['user']>; type: TypeWithState; requestedAt: Date }
+type Confirming = PageUser & { user: UserRow; type: TypeWithState; requestedAt: Date; isAbout: ((address: string) => boolean) | null }
 
 /** The user and the type to confirm, or a page that says why there is nothing to confirm. */
 async function confirmingOf(ctx: Ctx, call: PublicRequest): Promise<{ confirming: Confirming } | { reply: PublicReply }> {
@@ -28,18 +32,22 @@ async function confirmingOf(ctx: Ctx, call: PublicRequest): Promise<{ confirming
   if (!request && (await isOfDeletedTime(pageUser.ctx, link.confirmation))) return { reply: textPage(shell, 410, shell.words.expired) }
   const type = user && (await typesWithState(pageUser.ctx, user.id)).find(({ id }) => id === request?.subscription_id)
   if (!request || !user || !type) return { reply: removed(shell) }
-  return { confirming: { ...pageUser, user, type, requestedAt: request.requested_at } }
+  return { confirming: { ...pageUser, user, type, requestedAt: request.requested_at, isAbout: link.isAbout } }
 }
 
-const isExpired = ({ ctx, requestedAt }: Confirming) => ctx.clock.now().getTime() > requestedAt.getTime() + LINK_DAYS * DAY_MS
+/** A link is also over once the user has another address, for which it confirms nothing. */
+function isOver({ ctx, requestedAt, type, isAbout }: Confirming, user: UserRow): boolean {
+  if (ctx.clock.now().getTime() > requestedAt.getTime() + LINK_DAYS * DAY_MS) return true
+  return isAbout !== null && !isAbout(normalisedOf(ctx, type.channel, user) ?? '')
+}
 
 /** `GET /s/confirm/{token}` */
 export async function showConfirmation(ctx: Ctx, call: PublicRequest): Promise<PublicReply> {
   const found = await confirmingOf(ctx, call)
   if ('reply' in found) return found.reply
-  const { shell, type } = found.confirming
+  const { shell, type, user } = found.confirming
   if (type.state === 2) return confirmed(shell, type)
-  if (isExpired(found.confirming)) return textPage(shell, 410, shell.words.expired)
+  if (isOver(found.confirming, user)) return textPage(shell, 410, shell.words.expired)
   const { title, heading, explain, button } = shell.words.confirm
   const body = html`${type.description !== null && html`<p class="quiet"><bdi>${type.description}</bdi></p>`}<p>${filled(shell, explain)}</p>
 <form method="post"><button name="confirm" value="yes">${button}</button></form>`
@@ -50,18 +58,22 @@ export async function showConfirmation(ctx: Ctx, call: PublicRequest): Promise<P
 export async function confirm(ctx: Ctx, call: PublicRequest): Promise<PublicReply> {
   const found = await confirmingOf(ctx, call)
   if ('reply' in found) return found.reply
-  const { shell, type, user } = found.confirming
+  const { confirming } = found
+  const { shell, type, isAbout } = confirming
   if (type.state === 2) return confirmed(shell, type)
-  if (isExpired(found.confirming)) return textPage(shell, 410, shell.words.expired)
-  const isThere = await inTx(found.confirming.ctx, async (ctx) => {
-    const user_id = await lockUser(ctx, user.id)
-    if (user_id === undefined) return false
+  return inTx(confirming.ctx, async (ctx) => {
+    const users = await lockAddressUsers(ctx, confirming.user.id, new Set([type.channel]))
+    if (!users) return removed(shell)
+    const { user } = users
+    if (isOver(confirming, user)) return textPage(shell, 410, shell.words.expired)
     const evidence = evidenceOf(call, 'confirmation', { shell })
-    await writeStates(ctx, [{ user_id, subscription_id: type.id, state: 2 }], evidence)
-    await liftOptOuts(ctx, user, new Set([type.channel]))
-    return true
+    await writeStates(ctx, [{ user_id: user.id, subscription_id: type.id, state: 2 }], evidence)
+    // A link without an address may have been sent to another one.
+    const address = isAbout === null ? null : normalisedOf(ctx, type.channel, user)
+    const known = address === null ? undefined : { channel: type.channel, address }
+    await liftOptOuts(ctx, users, { types: [type], known }, evidence)
+    return confirmed(shell, type)
   })
-  return isThere ? confirmed(shell, type) : removed(shell)
 }
 
 function confirmed(shell: PageShell, type: TypeWithState): PublicReply {

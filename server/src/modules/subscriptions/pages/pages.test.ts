@@ -18,9 +18,10 @@ const eventsOf = async (w: World, user: string) =>
   (await w.get(`/api/client/users/${user}/events`)).body.results.map(({ name }: { name: string }) => name)
 
 /** The pages of a message to a user, for the type at an index; the first is the default one for email. */
-async function pagesFor(w: World, user: string, at = 0) {
+async function pagesFor(w: World, user: string, at = 0, messageId = 77) {
   const subscriptionId = (await typesOf(w))[at]?.id as SubscriptionId
-  const links = linksOf(w.ctx, { projectId: w.projectId, userId: await idOf(w, user), subscriptionId, messageId: 77 as MessageId })
+  const about = { projectId: w.projectId, userId: await idOf(w, user), subscriptionId, messageId: messageId as MessageId }
+  const links = linksOf(w.ctx, about)
   const path = (url: string) => url.slice('http://carillon.test'.length)
   return { unsubscribe: path(links.unsubscribe_url), preferences: path(links.preferences_url), subscriptionId }
 }
@@ -222,7 +223,11 @@ describe('the preference centre', () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'kim', email: 'Kim@Example.com', phone: '+61412345678' }])
     await w.post(TYPES, { name: 'Internal', channel: 'email', is_public: false })
-    const { preferences } = await pagesFor(w, 'kim')
+    const content = { from: 'App <app@example.com>', subject: 'News', html: '<p>News</p>' }
+    const [{ id: subscription_id } = {}] = await typesOf(w)
+    const sent = (await w.post('/api/client/messages', { subscription_id, content, user: { external_id: 'kim' } })).body
+    await w.drain()
+    const { preferences } = await pagesFor(w, 'kim', 0, sent.id)
     expect(await save(w, preferences, { all: 'yes' })).toMatchObject({ status: 303, headers: { location: '?saved=saved_all' } })
     expect(await statesOf(w, 'kim')).toEqual([0, 0, 0, 0, 0, 0])
     const reasons = async () => [
@@ -243,7 +248,8 @@ describe('the preference centre', () => {
 
     await save(w, preferences, chosen(types.slice(0, 5), [types[0]?.id as number]))
     expect(await reasons()).toEqual([undefined, 'unsubscribed_all'])
-    expect(await statesOf(w, 'kim')).toEqual([1, 0, 0, 0, 0, 1])
+    // The type that is not on the page is not one that the user chose.
+    expect(await statesOf(w, 'kim')).toEqual([1, 0, 0, 0, 0, 0])
   })
 
   test('lifts only suppressions that came from the user', async () => {

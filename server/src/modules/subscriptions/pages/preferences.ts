@@ -9,9 +9,10 @@ import type { Evidence } from '../consents/schema.ts'
 import { type LinkedTo, readPreview } from '../links.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
-import { liftOptOuts, writeStates } from '../states.ts'
+import { writeStates } from '../states.ts'
 import { addressesOf, channelsUnsubscribedFromAll, suppress } from '../suppressions/service.ts'
 import { canReceive, choicesOf, type Form, isAwaiting, isChoice, isWanted, readForm } from './choices.ts'
+import { liftOptOuts, type OptIn } from './opt-ins.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage } from './page-shell.ts'
 import { addressOfLink, type FindRecipient, type PageUser, pageUserOfLink, pageUserOfPreview } from './page-user.ts'
 
@@ -109,7 +110,7 @@ export async function savePreferences(ctx: Ctx, call: PublicRequest, findRecipie
     const users = await lockAddressUsers(ctx, userId, new Set(ADDRESSED), known)
     if (!users) return null
     if (form.all || form.stop) return saveEverything(ctx, users, form.stop ? 'stop' : 'all', known, evidence)
-    return saveChoices(ctx, users, form, evidence)
+    return saveChoices(ctx, users, form, { known, findRecipient }, evidence)
   })
   return saved === null ? removed(shell) : redirectTo(saved)
 }
@@ -120,9 +121,15 @@ const redirectTo = (saved: string): PublicReply => ({
 })
 
 /** What a user unticks is left by every user with the address; everything else is the user's own. */
-async function saveChoices(ctx: InTx, users: AddressUsers, form: Form, evidence: Evidence): Promise<(typeof NOTICES)[number]> {
+async function saveChoices(
+  ctx: InTx,
+  users: AddressUsers,
+  form: Form,
+  sentTo: Omit<OptIn, 'types'>,
+  evidence: Evidence,
+): Promise<(typeof NOTICES)[number]> {
   const { user } = users
-  const { changes, left, channels, confirms } = choicesOf(
+  const { changes, left, optedIn, confirms } = choicesOf(
     await typesWithState(ctx, user.id),
     await channelsUnsubscribedFromAll(ctx, addressesOf(user)),
     form,
@@ -134,7 +141,7 @@ async function saveChoices(ctx: InTx, users: AddressUsers, form: Form, evidence:
     evidence,
     { keepsConfirmed: true },
   )
-  await liftOptOuts(ctx, user, channels)
+  await liftOptOuts(ctx, users, { types: optedIn, ...sentTo }, evidence)
   return confirms ? 'saved_confirm' : 'saved'
 }
 

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
-import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
+import { fence, sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ADDRESSED, type Addressed } from '../../../lib/channels.ts'
-import { OneOf } from '../../../lib/shapes.ts'
+import { Count, IdOf, OneOf } from '../../../lib/shapes.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason, SuppressionRow } from './schema.ts'
 
 const KeyRow = Type.Object({ sealed_key: Type.String() })
@@ -32,41 +32,49 @@ export type Entry = {
   address: string | null
   reason: SuppressionReason
   stops_transactional: boolean
-  source: object
+  source: Record<string, unknown>
 }
 
-const weight = (reason: Sql) => sql`array_position(${[...SUPPRESSION_REASONS]}::text[], ${reason})`
-
-/** That the new suppression has more weight than one. */
-const isStronger = (reason: Sql, stopsTransactional: Sql) =>
-  sql`(${weight(sql`excluded.reason`)}, excluded.stops_transactional) > (${weight(reason)}, ${stopsTransactional})`
-
-/** What a suppression `erased` keeps of another one. */
-const covering = (reason: Sql, stopsTransactional: Sql) =>
-  sql`jsonb_build_object('covers', jsonb_build_object('reason', ${reason}, 'stops_transactional', ${stopsTransactional}))`
+const StoredRow = Type.Object({
+  id: IdOf<number>(),
+  channel: OneOf(ADDRESSED),
+  address_hash: Type.String(),
+  reason: OneOf(SUPPRESSION_REASONS),
+  stops_transactional: Type.Boolean(),
+  source: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+})
 
 /**
- * Suppresses addresses. A suppressed address keeps the reason with more weight; of reasons with equal weight, the one that stops
- * transactional messages too. An erasure keeps the strongest reason that it covers, from before or since. Each address of a channel may occur
- * only once.
+ * Suppresses addresses that are not suppressed. Locks the suppressions of the others and returns them unchanged. Each address of a channel
+ * may occur only once.
  */
-export const upsertSuppressions = (ctx: InTx, entries: Entry[]) =>
+export const insertSuppressions = (ctx: InTx, entries: Entry[]) =>
+  ctx.db.many(
+    StoredRow,
+    sql`with given as (
+          insert into suppressions as s (project_id, channel, address_hash, address, reason, stops_transactional, source, created_at)
+          select ${ctx.projectId}, i.channel, i.address_hash, i.address, i.reason, i.stops_transactional, i.source, ${ctx.clock.now()}
+          from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) as i(channel text, address_hash text, address text, reason text, stops_transactional boolean, source jsonb)
+          order by i.channel, i.address_hash
+          on conflict (project_id, channel, address_hash) do update set reason = s.reason
+          returning old.id, old.channel, old.address_hash, old.reason, old.stops_transactional, old.source
+        )
+        select id, channel, address_hash, reason, stops_transactional, source from given where id is not null`,
+  )
+
+/** What a suppression becomes. Unless it is replaced, it keeps its address and its time. */
+type Changed = Pick<Entry, 'address' | 'reason' | 'stops_transactional' | 'source'> & { id: number; is_replaced: boolean }
+
+/** Changes suppressions that are locked. */
+export const changeSuppressions = (ctx: InTx, changed: Changed[]) =>
   ctx.db.run(
-    sql`insert into suppressions as s (project_id, channel, address_hash, address, reason, stops_transactional, source, created_at)
-        select ${ctx.projectId}, i.channel, i.address_hash, i.address, i.reason, i.stops_transactional, i.source, ${ctx.clock.now()}
-        from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) as i(channel text, address_hash text, address text, reason text, stops_transactional boolean, source jsonb)
-        order by i.channel, i.address_hash
-        on conflict (project_id, channel, address_hash) do update
-        set address = case when s.reason <> 'erased' then excluded.address end,
-            reason = case when s.reason = 'erased' then s.reason else excluded.reason end,
-            stops_transactional = s.reason = 'erased' or excluded.stops_transactional,
-            source = case when excluded.reason = 'erased' then ${covering(sql`s.reason`, sql`s.stops_transactional`)}
-                          when s.reason = 'erased' then ${covering(sql`excluded.reason`, sql`excluded.stops_transactional`)}
-                          else excluded.source end,
-            created_at = case when s.reason = 'erased' then s.created_at else excluded.created_at end
-        where ${isStronger(sql`s.reason`, sql`s.stops_transactional`)}
-           or (s.reason = 'erased' and excluded.reason <> 'erased'
-               and (s.source -> 'covers' is null or ${isStronger(sql`s.source -> 'covers' ->> 'reason'`, sql`(s.source -> 'covers' ->> 'stops_transactional')::boolean`)}))`,
+    sql`update suppressions s
+        set reason = c.reason, stops_transactional = c.stops_transactional, source = c.source,
+            address = case when c.is_replaced then c.address else s.address end,
+            created_at = case when c.is_replaced then ${ctx.clock.now()} else s.created_at end
+        from jsonb_to_recordset(${JSON.stringify(changed)}::jsonb)
+          as c(id bigint, address text, reason text, stops_transactional boolean, source jsonb, is_replaced boolean)
+        where s.project_id = ${ctx.projectId} and s.id = c.id`,
   )
 
 const HashedRow = Type.Object({ ...SuppressionRow.properties, address_hash: Type.String() })
@@ -116,16 +124,29 @@ export const lockSuppressions = (ctx: InTx, wanted: Hashed[]) =>
         for update`,
   )
 
-/** Deletes suppressions that users caused themselves by unsubscribing, also those that an erasure covers. Returns the number of the former. */
+/** The opt-out from everything that a suppression covers, by its path in `source`. It covers nothing itself. */
+const OPT_OUT_PATHS = [['covers'], ['covers', 'covers']] as const
+const coversOptOut = (path: readonly string[]) => sql`source #>> ${[...path, 'reason']}::text[] = 'unsubscribed_all'`
+const COVERS_OPT_OUT = sql`(${coversOptOut(OPT_OUT_PATHS[0])} or ${coversOptOut(OPT_OUT_PATHS[1])})`
+const optOutPath = sql`case when ${coversOptOut(OPT_OUT_PATHS[0])} then ${OPT_OUT_PATHS[0]}::text[] else ${OPT_OUT_PATHS[1]}::text[] end`
+
+/**
+ * Deletes suppressions that users caused themselves by unsubscribing, also those that others cover. Returns the number, without those that
+ * an erasure covers.
+ */
 export const liftUnsubscribed = (ctx: InTx, wanted: Hashed[]) =>
-  ctx.db.run(
+  ctx.db.value(
+    Count,
     sql`with uncovered as (
-          update suppressions set source = '{}'
-          where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'erased'
-            and source -> 'covers' ->> 'reason' = 'unsubscribed_all'
+          update suppressions set source = source #- ${optOutPath}
+          where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and ${COVERS_OPT_OUT}
+          returning reason
+        ), deleted as (
+          delete from suppressions
+          where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'unsubscribed_all'
+          returning reason
         )
-        delete from suppressions
-        where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'unsubscribed_all'`,
+        select count(*) as count from (select reason from uncovered union all select reason from deleted) l where reason <> 'erased'`,
   )
 
 const LiftedRow = Type.Object({ channel: OneOf(ADDRESSED), address_hash: Type.String() })
@@ -144,7 +165,8 @@ export const liftErased = (ctx: InTx, wanted: (Hashed & { address: string })[]) 
           where s.reason = 'erased'
         ), restored as (
           update suppressions s
-          set reason = e.covers ->> 'reason', stops_transactional = (e.covers ->> 'stops_transactional')::boolean, address = e.address, source = '{}'
+          set reason = e.covers ->> 'reason', stops_transactional = (e.covers ->> 'stops_transactional')::boolean, address = e.address,
+              source = jsonb_strip_nulls(jsonb_build_object('covers', e.covers -> 'covers'))
           from erased e
           where s.project_id = ${ctx.projectId} and s.id = e.id and e.covers is not null
           returning s.channel, s.address_hash
@@ -156,16 +178,40 @@ export const liftErased = (ctx: InTx, wanted: (Hashed & { address: string })[]) 
         select channel, address_hash from restored union all select channel, address_hash from deleted`,
   )
 
-/** Lets transactional messages through to addresses whose owners had unsubscribed from those too. */
+/** Lets transactional messages through to addresses whose owners had unsubscribed from those too, also where others cover that. */
 export const allowTransactional = (ctx: InTx, wanted: Hashed[]) =>
   ctx.db.run(
-    sql`update suppressions set stops_transactional = false
-        where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'unsubscribed_all'
-          and stops_transactional`,
+    sql`update suppressions
+        set stops_transactional = stops_transactional and reason <> 'unsubscribed_all',
+            source = case when ${COVERS_OPT_OUT} then jsonb_set(source, ${optOutPath} || 'stops_transactional'::text, 'false')
+                          else source end
+        where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)}))
+          and ((reason = 'unsubscribed_all' and stops_transactional)
+               or (${COVERS_OPT_OUT} and (source #>> (${optOutPath} || 'stops_transactional'::text))::boolean))`,
   )
 
+/**
+ * Deletes a suppression. The opt-out from everything that it covers applies again, as a suppression with another id: a client that repeats
+ * its request does not lift that too. Returns the number of suppressions with the id.
+ */
 export const deleteSuppression = (ctx: ProjectCtx, id: number) =>
-  ctx.db.run(sql`delete from suppressions where project_id = ${ctx.projectId} and id = ${id}`)
+  ctx.db.value(
+    Count,
+    sql`with lifted as materialized (
+          select id, case when ${COVERS_OPT_OUT} then source #> ${optOutPath} end as opt_out
+          from suppressions
+          where project_id = ${ctx.projectId} and id = ${id}
+          for update
+        ), restored as (
+          update suppressions s
+          set id = default, reason = 'unsubscribed_all', stops_transactional = (l.opt_out ->> 'stops_transactional')::boolean, source = '{}'
+          from lifted l
+          where s.project_id = ${ctx.projectId} and s.id = l.id and l.opt_out is not null
+        ), deleted as (
+          delete from suppressions s using lifted l where s.project_id = ${ctx.projectId} and s.id = l.id and l.opt_out is null
+        )
+        select count(*) as count from lifted`,
+  )
 
 export const suppressionListing = listing({
   resource: 'suppressions',

@@ -32,7 +32,7 @@ export const suppressionRoutes = [
     summary: 'Suppress addresses.',
     description:
       'Suppressed addresses get no messages, whatever the subscription states of their users. With the reason `unsubscribed_all`, transactional messages are still sent. Either all items are applied, or none are. A stronger ' +
-      'reason replaces a weaker one. From strongest to weakest, you can give `complaint`, `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current ' +
+      'reason replaces a weaker one, except that it keeps `unsubscribed_all` in `source.covers`. From strongest to weakest, you can give `complaint`, `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current ' +
       'suppressions.',
     access: { secret: 'editor' },
     audit: suppressionAudit('created', { details: (_, reply) => withoutAddresses(reply as Static<typeof Suppressions>) }),
@@ -46,7 +46,8 @@ export const suppressionRoutes = [
     method: 'DELETE',
     path: '/api/client/suppressions/{suppressionId}',
     summary: 'Lift a suppression.',
-    description: 'Do this only if the user asks for it or the address was suppressed by mistake.',
+    description:
+      'Do this only if the user asks for it or the address was suppressed by mistake. If `source.covers` has an `unsubscribed_all`, that applies again, with another `id`.',
     access: { secret: 'admin' },
     audit: suppressionAudit('deleted'),
     params: { suppressionId: pathId<number>() },

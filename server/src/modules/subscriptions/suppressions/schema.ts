@@ -4,7 +4,10 @@ import { Exact, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../..
 
 const ITEMS_MAX = 100
 
-/** The reasons for a suppression, from weak to strong. A stronger reason replaces a weaker one, never the other way round. */
+/**
+ * The reasons for a suppression, from weak to strong. A stronger reason replaces a weaker one, never the other way round, and covers
+ * `unsubscribed_all`.
+ */
 export const SUPPRESSION_REASONS = ['unsubscribed_all', 'manual', 'hard_bounce', 'complaint', 'erased'] as const
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
 
@@ -30,7 +33,7 @@ const columns = {
   source: Type.Unsafe<Record<string, unknown>>({
     type: 'object',
     description:
-      'What caused the suppression, such as a message or a key. With the reason `erased`, `covers` is the suppression that the address had before: it applies again when a user signs up with the address.',
+      'What caused the suppression, such as a message or a key. `covers` is a weaker suppression of the address. An `unsubscribed_all` there applies again when this suppression is lifted. With the reason `erased`, what is there applies again when a user signs up with the address.',
   }),
 }
 

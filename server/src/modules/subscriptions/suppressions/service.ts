@@ -9,17 +9,11 @@ import { type Fault, missing, refuse } from '../../../lib/errors.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { simulatedBy } from '../../../lib/simulator.ts'
-import { addressKind, hashOf, normalised } from './addresses.ts'
+import { addressFaults, hashOf, normalised } from './addresses.ts'
 import { deleteBounces, deleteBouncesOf, lockBounces } from './bounces.queries.ts'
+import { addedTo, isSame, isUnsubscribed } from './covering.ts'
 import * as queries from './queries.ts'
-import {
-  SUPPRESSION_REASONS,
-  type Suppression,
-  type SuppressionInputs,
-  type SuppressionReason,
-  type SuppressionRow,
-  type UserSuppression,
-} from './schema.ts'
+import type { Suppression, SuppressionInputs, SuppressionReason, SuppressionRow, UserSuppression } from './schema.ts'
 
 const KEY_BYTES = 32
 const KEYS_KEPT = 10_000
@@ -119,7 +113,10 @@ export type Suppressing = {
 
 const BY_REPORT: readonly SuppressionReason[] = ['hard_bounce', 'complaint']
 
-/** Suppresses addresses. If an address comes several times, the strongest reason counts. */
+/**
+ * Suppresses addresses. Of several suppressions of an address, also within the call, the strongest counts. It covers an opt-out from
+ * everything, which applies again when the other one is lifted; an erasure covers the strongest other one, from before or since.
+ */
 export async function suppress(ctx: InTx, given: Suppressing[]): Promise<void> {
   // The simulator bounces and complains again the next time.
   const entries = given.filter(({ address, reason }) => !BY_REPORT.includes(reason) || simulatedBy(address) === null)
@@ -129,17 +126,24 @@ export async function suppress(ctx: InTx, given: Suppressing[]): Promise<void> {
   for (const { channel, address, reason, stopsTransactional = true, source } of entries) {
     const form = normalised(channel, address, ctx.project)
     const address_hash = hashOf(key, form)
-    const name = `${channel} ${address_hash}`
-    const known = byAddress.get(name)
-    if (known && weightOf(known.reason, known.stops_transactional) >= weightOf(reason, stopsTransactional)) continue
     const kept = reason === 'erased' ? { address: null, source: {} } : { address: form, source }
-    byAddress.set(name, { channel, address_hash, reason, stops_transactional: stopsTransactional, ...kept })
+    const entry = { channel, address_hash, reason, stops_transactional: stopsTransactional, ...kept }
+    const known = byAddress.get(nameOf(entry))
+    byAddress.set(nameOf(entry), known ? addedTo<queries.Entry>(known, entry) : entry)
   }
-  await queries.upsertSuppressions(ctx, [...byAddress.values()])
+  const stored = await queries.insertSuppressions(ctx, [...byAddress.values()])
+  const changed = stored.flatMap(({ id, ...row }) => {
+    const entry = byAddress.get(nameOf(row))
+    const after = entry && addedTo<queries.Entry>({ ...row, address: null }, entry)
+    if (!after || isSame(row, after)) return []
+    const { address, reason, stops_transactional, source } = after
+    const is_replaced = reason !== row.reason || stops_transactional !== row.stops_transactional
+    return [{ id, address, reason, stops_transactional, source, is_replaced }]
+  })
+  if (changed.length > 0) await queries.changeSuppressions(ctx, changed)
 }
 
-const weightOf = (reason: SuppressionReason, stopsTransactional: boolean) =>
-  2 * SUPPRESSION_REASONS.indexOf(reason) + (stopsTransactional ? 1 : 0)
+const nameOf = ({ channel, address_hash }: Pick<queries.Entry, 'channel' | 'address_hash'>) => `${channel} ${address_hash}`
 
 type Contact = { email: string | null; phone: string | null }
 
@@ -205,12 +209,19 @@ export async function suppressionsWithSource(ctx: ProjectCtx, contacts: Contact[
   return rows.map(({ address_hash: _, ...row }) => row).toSorted((a, b) => ADDRESSED.indexOf(a.channel) - ADDRESSED.indexOf(b.channel))
 }
 
-/** The channels on which the owner of these addresses has unsubscribed from everything. */
-export async function channelsUnsubscribedFromAll(ctx: ProjectCtx, addresses: Address[]): Promise<Set<Channel>> {
+/** The suppressions of addresses whose owners have unsubscribed from everything, also where others cover that. */
+export async function optOutsFromAll(
+  ctx: ProjectCtx,
+  addresses: Address[],
+): Promise<Pick<SuppressionRow, 'channel' | 'reason' | 'source'>[]> {
   const key = await keyOf(ctx)
   const rows = key && addresses.length > 0 ? await queries.findSuppressions(ctx, hashed(ctx, key, addresses)) : []
-  return new Set(rows.filter(({ reason }) => reason === 'unsubscribed_all').map(({ channel }) => channel))
+  return rows.filter(isUnsubscribed)
 }
+
+/** The channels on which the owner of these addresses has unsubscribed from everything. */
+export const channelsUnsubscribedFromAll = async (ctx: ProjectCtx, addresses: Address[]): Promise<Set<Channel>> =>
+  new Set((await optOutsFromAll(ctx, addresses)).map(({ channel }) => channel))
 
 /** Lifts suppressions that came from unsubscribing from everything; users cannot lift others. Returns whether there were any. */
 export async function liftUnsubscribed(ctx: InTx, addresses: Address[]): Promise<boolean> {
@@ -275,15 +286,10 @@ export async function createSuppressions(ctx: ProjectCtx, inputs: SuppressionInp
   })
 }
 
-const addressFaults = (ctx: ProjectCtx, inputs: SuppressionInputs): Fault[] =>
-  inputs.flatMap(({ channel, address }, at): Fault[] => {
-    const { isAddress, expected } = addressKind(channel)
-    if (isAddress(address, ctx.project)) return []
-    const param = `[${at}].address`
-    return [{ code: 'parameter_invalid_format', param, message: `The value of \`${param}\` must be ${expected}.` }]
-  })
-
-/** Lifts a suppression with any reason. The bounces of the address are counted anew. Throws 404. */
+/**
+ * Lifts a suppression with any reason; an opt-out from everything that it covered applies again. The bounces of the address are counted
+ * anew. Throws 404.
+ */
 export const deleteSuppression = (ctx: ProjectCtx, id: number): Promise<void> =>
   inTx(ctx, async (ctx) => {
     // In the order in which a bounce locks them.

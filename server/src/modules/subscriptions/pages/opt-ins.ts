@@ -1,0 +1,77 @@
+/** Opting in on a page after an opt-out from everything. */
+import type { InTx } from '../../../infra/runtime/ctx.ts'
+import { type Addressed, hasAddresses } from '../../../lib/channels.ts'
+import type { MessageId } from '../../../lib/ids.ts'
+import type { AddressUsers, KnownAddress } from '../address-users.ts'
+import type { Evidence } from '../consents/schema.ts'
+import * as queries from '../queries.ts'
+import type { TypeWithState } from '../schema.ts'
+import { writeStates } from '../states.ts'
+import { normalised } from '../suppressions/addresses.ts'
+import { addressesOf, liftUnsubscribed, optOutsFromAll } from '../suppressions/service.ts'
+import type { FindRecipient } from './page-user.ts'
+
+/** The types that the user of a page opts in to, and the address that the page stands for: that which its message went to, if known. */
+export type OptIn = {
+  types: readonly Pick<TypeWithState, 'id' | 'channel'>[]
+  known: KnownAddress | undefined
+  findRecipient?: FindRecipient
+}
+
+/**
+ * Lifts suppressions that came from unsubscribing from everything, for the addresses of a user who opted in to types. The page stands for
+ * one address: it lifts the opt-out of that, and of another one only if that came from a page of a message to the same address. The opt-out
+ * stays for all other types of these channels, and for every other user of the address.
+ */
+export async function liftOptOuts(ctx: InTx, users: AddressUsers, optIn: OptIn, evidence: Evidence): Promise<void> {
+  const addresses = addressesOf(users.user).filter(({ channel }) => optIn.types.some((type) => type.channel === channel))
+  const lifted: typeof addresses = []
+  for (const optOut of await optOutsFromAll(ctx, addresses)) {
+    const own = addresses.filter(({ channel }) => channel === optOut.channel)
+    const isKnownChannel = optOut.channel === optIn.known?.channel
+    const stoodFor = isKnownChannel ? own.map(({ address }) => address) : await pageRecipientsOf(ctx, optOut, optIn.findRecipient)
+    if (stoodFor.some((address) => isKnown(ctx, optIn.known, address))) lifted.push(...own)
+  }
+  if (lifted.length === 0) return
+  const channels = lifted.map(({ channel }) => channel)
+  await leaveOthers(ctx, users, { channels, types: optIn.types }, evidence)
+  // An opt-out that came since they were read is not lifted.
+  await liftUnsubscribed(ctx, lifted)
+}
+
+/** The address of the message on whose page the owner of an address unsubscribed from everything. Empty if that came otherwise. */
+async function pageRecipientsOf(ctx: InTx, { reason, source }: OptOut, findRecipient?: FindRecipient): Promise<string[]> {
+  if (!findRecipient || reason !== 'unsubscribed_all' || source.by !== 'preference_page' || typeof source.message_id !== 'number') return []
+  const recipient = await findRecipient(ctx, source.message_id as MessageId)
+  return recipient === null ? [] : [recipient]
+}
+
+type OptOut = Awaited<ReturnType<typeof optOutsFromAll>>[number]
+
+const isKnown = ({ project }: InTx, known: KnownAddress | undefined, address: string): boolean =>
+  known !== undefined &&
+  hasAddresses(known.channel) &&
+  normalised(known.channel, address, project) === normalised(known.channel, known.address, project)
+
+/** Writes the opt-out as states, which a suppression made over the API did not. */
+async function leaveOthers(
+  ctx: InTx,
+  { user, others }: AddressUsers,
+  { channels, types }: { channels: Addressed[] } & Pick<OptIn, 'types'>,
+  evidence: Evidence,
+): Promise<void> {
+  const members = channels.flatMap((channel) => [user.id, ...(others.get(channel) ?? [])].map((user_id) => ({ user_id, channel })))
+  const wanted = await queries.wantedTypes(ctx, members)
+  const left = wanted.map((pair) => ({ ...pair, state: 0 as const }))
+  const proof = { ...evidence.proof, everything: true }
+  await writeStates(
+    ctx,
+    left.filter(({ user_id, subscription_id }) => user_id === user.id && !types.some(({ id }) => id === subscription_id)),
+    { ...evidence, proof },
+  )
+  await writeStates(
+    ctx,
+    left.filter(({ user_id }) => user_id !== user.id),
+    { ...evidence, proof: { ...proof, same_address_as: user.id } },
+  )
+}
