@@ -31,7 +31,7 @@ export function listSearchOf(search: Record<string, unknown>): ListSearch {
   return { ...pagingOf(search), ...(q !== undefined && { q }) }
 }
 
-const ROWS_MAX = 10_000
+export const ROWS_MAX = 10_000
 
 /** Reads pages one after another, up to a number of rows. Says whether there are more. */
 export async function readAll<T>(

@@ -17,6 +17,9 @@ const EVERYONE = { attribute: 'external_id', is_set: true } as components['schem
 /** Who gets the campaign. */
 export const AudienceStep = (props: StepProps) => (props.campaign.type === 'blast' ? <Lists {...props} /> : <Event {...props} />)
 
+/** Many lists are read page by page, so less often. */
+const paceOf = (lists: unknown[]) => (lists.length > 100 ? 10 : 1) * LIVE_MS
+
 function Lists({ campaign, autosave }: StepProps) {
   const { t, i18n } = useTranslation('campaigns')
   const { draft, change, state } = autosave
@@ -24,7 +27,7 @@ function Lists({ campaign, autosave }: StepProps) {
   const read = useReadAll(
     LISTS,
     {},
-    { refetchInterval: ({ state }) => (state.data?.some(({ state }) => state === 'building') ? LIVE_MS : false) },
+    { refetchInterval: ({ state }) => (state.data?.some(({ state }) => state === 'building') ? paceOf(state.data) : false) },
   )
   const { data, error } = read
   const lists = data ?? []

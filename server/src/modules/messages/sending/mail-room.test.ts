@@ -27,14 +27,16 @@ function roomOf(w: World) {
 
 test('email that a warm-up has put off to the next day takes no room from other email, until there is four times as much of it', async () => {
   await using w = await world({ env: { MTA_QUEUE_MAX: String(MOST) } })
-  const tomorrow = new Date(w.clock.now().getTime() + DAY_MS)
+  const midnight = new Date((Math.floor(w.clock.now().getTime() / DAY_MS) + 1) * DAY_MS)
   const putOff = async (campaign_id: CampaignId, emails: number) => {
     await queueMail(w, ...Array.from({ length: emails }, () => ({ campaign_id })))
-    await w.db.run(sql`update mail_recipients set due_at = ${tomorrow} where project_id = ${w.projectId} and campaign_id = ${campaign_id}`)
+    await w.db.run(sql`update mail_recipients set due_at = ${midnight} where project_id = ${w.projectId} and campaign_id = ${campaign_id}`)
     w.advance(500)
   }
   const room = roomOf(w)
   await putOff(OWN, MOST)
+  expect(await room(4)).toBe(4)
+  w.advance(midnight.getTime() - w.clock.now().getTime() - 1000)
   expect(await room(4)).toBe(4)
   await putOff(OWN, 3 * MOST)
   expect(await room(4)).toBe(0)

@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, KeyId, MessageId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
-import { HOUR_MS } from '../../../lib/times.ts'
+import { DAY_MS, MINUTE_MS } from '../../../lib/times.ts'
 import type { MailFilter } from './control.queries.ts'
 import { MAIL_SOURCES, type PastAttempt, RECIPIENT_STATES, type RecipientState } from './schema.ts'
 
@@ -105,12 +105,15 @@ const UntriedOfCampaign = Type.Object({
   held_bytes: Count,
 })
 
-/** Email that is due later than this waits for a day or an allowance, such as the next ceiling of a warm-up, and not for its turn. */
-const SOON_MS = HOUR_MS
+/** Email that is due later than this does not wait for its turn: a busy site puts email off by ten minutes at most. */
+const SOON_MS = 15 * MINUTE_MS
 
 /** The same by campaign, all of it, with that apart which a pause holds or which goes much later: for a queue that is full. */
 export function untriedByCampaign(ctx: ProjectCtx | InTx) {
-  const isHeld = sql`(is_held or due_at > ${new Date(ctx.clock.now().getTime() + SOON_MS)})`
+  const now = ctx.clock.now().getTime()
+  // At midnight the ceilings of a warm-up begin anew.
+  const midnight = new Date((Math.floor(now / DAY_MS) + 1) * DAY_MS)
+  const isHeld = sql`(is_held or due_at > ${new Date(now + SOON_MS)} or due_at = ${midnight})`
   return ctx.db.many(
     UntriedOfCampaign,
     sql`select campaign_id, count(*) filter (where not ${isHeld}) as mails, coalesce(sum(size) filter (where not ${isHeld}), 0) as bytes,

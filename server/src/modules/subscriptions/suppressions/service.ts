@@ -5,7 +5,7 @@ import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/pagi
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { atMost } from '../../../lib/cache-limit.ts'
 import { ADDRESSED, type Addressed, addressOf, type Channel, hasAddresses } from '../../../lib/channels.ts'
-import { type Fault, missing, refuse } from '../../../lib/errors.ts'
+import { missing, refuse } from '../../../lib/errors.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { simulatedBy } from '../../../lib/simulator.ts'
