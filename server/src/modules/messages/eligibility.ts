@@ -68,6 +68,9 @@ export function skipReasonFor(
   return unreachable(channel, user) ?? (suppression === undefined ? null : 'suppressed')
 }
 
+/** Whether a message counts towards caps once the user may have got it. */
+export const countsToCaps = (consent: Consent | undefined): boolean => consent !== undefined && !consent.is_transactional
+
 /** The data that is needed to decide on a message. Undefined means that it does not exist. */
 export type SendContext<T> = {
   channel: Channel

@@ -12,7 +12,7 @@ import type { SendableTemplate } from '../../templates/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
 import { emit, wantedTypes, webhookEvents } from '../../webhook-events/index.ts'
 import { addressHash } from '../addresses.ts'
-import { result, type SendResult } from '../eligibility.ts'
+import { countsToCaps, result, type SendResult } from '../eligibility.ts'
 import { insertSandboxMessages } from '../sandbox/queries.ts'
 import { type ClaimedMessage, type MessageResult, type Priority, SEND_JOBS, TRANSACTIONAL } from '../schema.ts'
 import { messageEvent } from '../system-events.ts'
@@ -192,7 +192,7 @@ function toRow(
     provider_message_id: accepted?.reference ?? null,
     consent_id: attempt ? (consent?.consent_id ?? null) : null,
     // In the states of messages that a user may have got; a report may lead there.
-    counts_to_caps: attempt !== null && consent !== undefined && !consent.is_transactional,
+    counts_to_caps: attempt !== null && countsToCaps(consent),
     ...(attempt?.uncertainAt && { uncertain_at: attempt.uncertainAt }),
     untried,
   }
