@@ -74,7 +74,10 @@ export const claimedColumns = sql`m.id, m.project_id, m.user_id, m.campaign_id, 
                   m.lease_token, m.created_at, m.journey_id, m.entrance_id, m.step, m.is_requested, m.resent_from,
                   m.provider_id, m.uncertain_at`
 
-/** What a claim sets. `q` has the token of the lease. */
+/**
+ * What a claim sets. `q` has the token of the lease. A result without an attempt takes the count back. That of a sender that died stays, so that
+ * a message which makes its senders die is given up.
+ */
 export const claimedAs = ({ clock }: Pick<Ctx, 'clock'>, leaseUntil: Date) =>
   sql`state = 'claimed', acted_at = ${clock.now()}, attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}`
 
@@ -210,7 +213,7 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
             detail = case when not m.is_erased then ${unlessReported(sql`s.detail`, sql`m.detail`)} end,
             acted_at = ${unlessReported(now, sql`m.acted_at`)}, due_at = coalesce(s.due_at, m.due_at),
             lease_token = null, lease_until = ${unlessReported(sql`null`, sql`m.lease_until`)},
-            attempts = m.attempts - s.untried::integer, variant = s.variant,
+            attempts = m.attempts - (s.provider is null)::integer, variant = s.variant,
             recipient = case when not m.is_erased then ${ofAttempt(sql`recipient`)} end,
             copies = case when not m.is_erased then ${ofAttempt(sql`copies`)} end,
             provider = coalesce(s.provider, m.provider), provider_id = coalesce(s.provider_id, m.provider_id),
@@ -220,8 +223,7 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
             settled_at = ${unlessReported(sql`case when s.state <> 'deferred' then ${now} end`, sql`m.settled_at`)}
         from jsonb_to_recordset(${JSON.stringify(results)}::jsonb)
              as s(call int, project_id bigint, id bigint, lease_token uuid, state text, reason text, detail text, due_at timestamptz, variant smallint, recipient text,
-                  copies text[], provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, uncertain_at timestamptz,
-                  untried boolean)
+                  copies text[], provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, uncertain_at timestamptz)
         where m.project_id = s.project_id and m.id = s.id and m.lease_token = s.lease_token
           and (m.state = 'claimed' or s.provider is not null)
         returning s.call, m.id, m.user_id, m.is_erased, m.priority, m.lease_until is not null as is_reported`

@@ -174,7 +174,7 @@ function toRow(
   ctx: InTx,
   { message: { id, campaign_id, channel, lease_token, variant }, result, consent, attempt }: Attempted,
 ): MessageResult {
-  const { state, reason, detail, dueAt, untried = false } = result
+  const { state, reason, detail, dueAt } = result
   const copies = attempt ? copiesOf(attempt.outgoing).flatMap((address) => addressHash(ctx, campaign_id, 'email', address) ?? []) : []
   const accepted = attempt?.outcome.is === 'accepted' ? attempt.outcome : undefined
   return {
@@ -194,6 +194,5 @@ function toRow(
     // In the states of messages that a user may have got; a report may lead there.
     counts_to_caps: attempt !== null && countsToCaps(consent),
     ...(attempt?.uncertainAt && { uncertain_at: attempt.uncertainAt }),
-    untried,
   }
 }
