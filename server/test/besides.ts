@@ -5,6 +5,10 @@ import type { World } from './world.ts'
 
 const POLL_MS = 2
 
+/** How many statements wait for another transaction. */
+export const waitingForLocks = ({ db }: Pick<World, 'db'>): Promise<number> =>
+  db.value(Type.Integer(), sql`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+
 /**
  * Runs a statement that meets rows which another transaction has changed. That one commits when the statement waits for it, or has ended
  * without waiting.
@@ -21,9 +25,7 @@ export async function besides<T>({ db }: Pick<World, 'db'>, change: Sql, stateme
   const running = statement().finally(() => {
     hasEnded = true
   })
-  const waiting = () =>
-    db.value(Type.Integer(), sql`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
-  while (!hasEnded && (await waiting()) === 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  while (!hasEnded && (await waitingForLocks({ db })) === 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   commit.resolve()
   await other
   return running

@@ -13,7 +13,7 @@ import * as queries from './queries.ts'
 import type { CampaignQuery } from './query.schema.ts'
 import { referenceFaults, subscriptionOf, usedListFaults } from './references.ts'
 import { retryFaults } from './retry-faults.ts'
-import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignRow, Delivery } from './schema.ts'
+import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignRow, Delivery, PendingAction } from './schema.ts'
 import { freeSlug, restoredSlug, savingSlug } from './slugs.ts'
 import { splitFaults } from './split.ts'
 import { type CampaignState, isLive, stateFault } from './states.ts'
@@ -105,7 +105,7 @@ async function save(ctx: InTx, before: CampaignRow, after: CampaignFields): Prom
   refuse([...lateFaults(before, after), ...splitFaults(before, after), ...retryFaults(before, after)])
   await checkState(ctx, before, after)
   if (beginsToUseLists(before, after)) refuse(await usedListFaults(ctx, after))
-  return savingSlug(() => queries.saveCampaign(ctx, before.id, after, pendingActionAfter(before.state, after.state)), true)
+  return savingSlug(() => queries.saveCampaign(ctx, before.id, after, pendingActionAfter(before, after)), true)
 }
 
 /** A list is not archived while an active campaign uses it, so only a new state or another list can bring in one that was. */
@@ -128,8 +128,11 @@ const directFaults = ({ is_direct }: CampaignRow, changes: CampaignChanges): Fau
 
 const STOPPED: CampaignState[] = ['aborting', 'aborted']
 
-const pendingActionAfter = (before: CampaignState, after: CampaignState) =>
-  after !== before && STOPPED.includes(after) ? 'withdraw' : null
+/** What was held by the pause of a trigger that is finished is released, so that it ends when it is due. */
+function pendingActionAfter(before: CampaignRow, { state }: CampaignFields): PendingAction | null {
+  if (state !== before.state && STOPPED.includes(state)) return 'withdraw'
+  return state === 'finished' && before.paused_at !== null ? 'release' : null
+}
 
 const lateFaults = (before: CampaignRow, after: CampaignFields): Fault[] =>
   lateChanges(before, after).map((param) => ({

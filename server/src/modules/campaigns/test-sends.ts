@@ -85,7 +85,7 @@ export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInpu
   const now = ctx.clock.now().toISOString()
   const event = input.data === undefined ? null : { name: campaign.event_name ?? '', data: input.data, created_at: now }
   const attachmentsOf = attachmentReader(ctx)
-  // One after the other: there are few recipients, and a test must not exceed the provider's rate limit.
+  // One after the other: there are few recipients, and tests do not wait for the rate of the provider.
   for (const recipient of recipients)
     results.push(
       await sendOne(

@@ -12,7 +12,17 @@ export { environmentsOf, hasProvider, segmentPriceOf } from './configure.ts'
 export { connectProvider, type ProviderConnection } from './connections.ts'
 export { copiesOf, domainOf, mailboxesIn, senderOf as emailSenderOf } from './mail.ts'
 export { sourceOf } from './mail-source.ts'
-export type { ComposedMail, Outgoing, ProviderResponse, PushTarget, QueuedMail, Rendered, Report, SmtpTrace } from './provider.ts'
+export {
+  type ComposedMail,
+  type Outgoing,
+  type ProviderResponse,
+  type PushTarget,
+  type QueuedMail,
+  type Rendered,
+  type Report,
+  type SmtpTrace,
+  shownOf,
+} from './provider.ts'
 export { findProvider } from './queries.ts'
 export { CALLBACK_BYTES_MAX, CALLBACK_PATH, readProviderCallback } from './read-callback.ts'
 export { IDEMPOTENT_PROVIDERS, isRefusedBySome } from './registry.ts'

@@ -4,10 +4,10 @@ import type { MailOutside } from '../../infra/outgoing/mail.ts'
 import type { SafeFetch } from '../../infra/outgoing/safe-fetch.ts'
 import type { FailedStage, Peer } from '../../infra/outgoing/smtp/connection.ts'
 import type { Mail, SmtpRelays, SmtpReply } from '../../infra/outgoing/smtp-relays.ts'
+import { type Channel, hasAddresses } from '../../lib/channels.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import type { Attachment } from '../../lib/mime/compose.ts'
-import type { Channel } from '../../lib/shapes.ts'
 import type { Translations } from '../../lib/translated.ts'
 import type { SendingDomain } from '../domains/index.ts'
 
@@ -197,3 +197,9 @@ export const rendered = ({ channel, recipient, summary, content }: Outgoing): Re
 
 /** What the sandbox keeps of a message: without the values that its request redacted. */
 export const forSandbox = (message: Outgoing): Rendered => message.shown ?? rendered(message)
+
+/** What may be stored and shown of a message: without the values that its request redacted. An address of the user is none of these. */
+export const shownOf = (channel: Channel, { recipient, content, shown }: Pick<Outgoing, 'recipient' | 'content' | 'shown'>) => ({
+  recipient: shown && !hasAddresses(channel) ? shown.recipient : recipient,
+  content: shown ? shown.content : content,
+})

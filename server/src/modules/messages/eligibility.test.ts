@@ -99,8 +99,8 @@ describe('checkEligibility', () => {
     [{ isUndecided: true }, 'waiting_for_winner', 30_000],
     [{ throttle: quiet(7000) }, 'quiet_hours', 7000],
     [{ throttle: quiet(7000), expiresAt: later(7000) }, 'quiet_hours', 7000],
-  ])('with %j the message is deferred without counting an attempt', (differing, reason, ms) => {
-    expect(checkEligibility({ ...eligible, ...differing })).toMatchObject({ state: 'deferred', reason, dueAt: later(ms), untried: true })
+  ])('with %j the message is deferred', (differing, reason, ms) => {
+    expect(checkEligibility({ ...eligible, ...differing })).toMatchObject({ state: 'deferred', reason, dueAt: later(ms) })
   })
 
   test('a message that may not be sent does not count towards caps', () => {

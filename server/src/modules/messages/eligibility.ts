@@ -16,8 +16,6 @@ export type SendResult = {
   detail: string | null
   dueAt: Date | null
   code?: string | undefined
-  /** There was no attempt, so it does not count. */
-  untried?: true
 }
 
 /** A send result without a further attempt. */
@@ -28,13 +26,12 @@ export const result = (state: SendResult['state'], reason: Reason | null = null,
   dueAt: null,
 })
 
-/** A send result that delays the message without counting an attempt. */
+/** A send result that delays the message without an attempt. */
 export const deferredUntil = (reason: Reason, dueAt: Date): SendResult => ({
   state: 'deferred',
   reason,
   detail: null,
   dueAt,
-  untried: true,
 })
 
 /** The members of a campaign that sending needs. */
@@ -67,6 +64,9 @@ export function skipReasonFor(
   if (!isSubscribed(consent)) return consent.state === 0 ? 'not_subscribed' : 'not_confirmed'
   return unreachable(channel, user) ?? (suppression === undefined ? null : 'suppressed')
 }
+
+/** Whether a message counts towards caps once the user may have got it. */
+export const countsToCaps = (consent: Consent | undefined): boolean => consent !== undefined && !consent.is_transactional
 
 /** The data that is needed to decide on a message. Undefined means that it does not exist. */
 export type SendContext<T> = {
@@ -139,10 +139,11 @@ const REPEATED_FOR_MS = 23 * HOUR_MS
 const isKnownAt = (uncertainAt: Date, at: Date): boolean => at.getTime() - uncertainAt.getTime() <= REPEATED_FOR_MS
 
 /** A provider may have the message, and it cannot be repeated, or is not to be sent any more. */
-export const notRepeated: SendResult = {
-  ...result('unknown', 'uncertain', 'An earlier attempt may have been accepted, and is not repeated any more.'),
-  untried: true,
-}
+export const notRepeated: SendResult = result(
+  'unknown',
+  'uncertain',
+  'An earlier attempt may have been accepted, and is not repeated any more.',
+)
 
 /** The result without an attempt of a message that may not be sent now. If a provider may have it, it is not certain that it was not sent. */
 export const resultWithoutAttempt = (message: { uncertain_at: Date | null }, decided: SendResult): SendResult =>
@@ -161,7 +162,6 @@ export const recheckedFrom = (now: Date): SendResult => ({
   reason: null,
   detail: null,
   dueAt: new Date(now.getTime() + RECHECK_MS),
-  untried: true,
 })
 
 /**

@@ -252,7 +252,7 @@ describe('a user never gets the same cause twice', () => {
     await enqueueOrder(w, await campaign(w), userId, 'order-2')
     const [first] = (await claimMails(w)).sort((a, b) => a.id - b.id)
     if (!first) throw new Error('Nothing was claimed.')
-    const attempts = { lease_token: first.lease_token, message_ids: [first.id], provider: 'smtp', provider_id: null }
+    const attempts = { lease_token: first.lease_token, message_ids: [first.id], counted: [true], provider: 'smtp', provider_id: null }
     await inTx(w.ctx, (ctx) => insertSendAttempts(ctx, attempts))
     w.advance('6 minutes')
     await w.drain()

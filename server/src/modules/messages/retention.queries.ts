@@ -51,16 +51,13 @@ export const deleteStates = (ctx: InTx, ids: MessageId[]) =>
 export const deleteFiles = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.run(sql`delete from message_attachments where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[])`)
 
-/** Deletes the requests of these messages, and content that no other message has. */
+const OldRequest = Type.Object({ content_id: Nullable(IdOf<number>()) })
+
+/** Deletes the requests of these messages. Returns their content. */
 export const deleteRequestsOf = (ctx: InTx, ids: MessageId[]) =>
-  ctx.db.run(
-    sql`with gone as (
-          delete from message_requests where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[]) returning content_id
-        )
-        delete from message_contents c
-        where c.project_id = ${ctx.projectId} and c.id in (select content_id from gone)
-          and not exists (select from message_requests r
-                          where r.project_id = c.project_id and r.content_id = c.id and not r.message_id = any(${ids}::bigint[]))`,
+  ctx.db.many(
+    OldRequest,
+    sql`delete from message_requests where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[]) returning content_id`,
   )
 
 const OldSandboxMessage = Type.Object({ id: IdOf<MessageId>() })

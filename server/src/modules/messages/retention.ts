@@ -4,6 +4,7 @@ import { removedFrom, type Store, store } from '../../infra/queue/retention.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, missing } from '../../lib/errors.ts'
 import type { MessageId } from '../../lib/ids.ts'
+import { deleteUnused } from './requests/service.ts'
 import type { OldMessage } from './retention.queries.ts'
 import * as queries from './retention.queries.ts'
 
@@ -27,7 +28,7 @@ export const messageStore = (findNeeded: FindNeeded): Store =>
       if (removed.length === 0) return []
       await queries.deleteStates(ctx, removed)
       await queries.deleteFiles(ctx, removed)
-      await queries.deleteRequestsOf(ctx, removed)
+      await deleteUnused(ctx, await queries.deleteRequestsOf(ctx, removed))
       return removed
     },
   })

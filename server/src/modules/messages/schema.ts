@@ -142,6 +142,7 @@ export type MessageResult = {
   recipient: string | null
   /** Hashes of the addresses that get copies; absent without copies. */
   copies?: string[]
+  /** Null without an attempt, which is then not counted. */
   provider: string | null
   provider_id: ProviderId | null
   provider_message_id: string | null
@@ -149,6 +150,4 @@ export type MessageResult = {
   counts_to_caps: boolean
   /** When its provider, which takes a message once, first got it without a reply. */
   uncertain_at?: Date
-  /** There was no attempt, so it does not count. */
-  untried: boolean
 }

@@ -8,6 +8,7 @@ import { emit, wantedTypes, webhookEvents } from '../webhook-events/index.ts'
 import * as queries from './messages.queries.ts'
 import { eraseAttachments } from './requests/attachments.queries.ts'
 import { eraseRequests } from './requests/queries.ts'
+import { deleteUnused } from './requests/service.ts'
 import { eraseSandboxMessages, eraseSubmittedSandboxMessages } from './sandbox/queries.ts'
 import { type MessageIntent, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
 
@@ -59,7 +60,7 @@ export async function eraseMessages(ctx: InTx, userIds: UserId[]): Promise<void>
   const mails = await queries.mailsOf(ctx, userIds)
   if (mails.length > 0) await eraseMail(ctx, mails)
   await eraseAttachments(ctx, userIds)
-  await eraseRequests(ctx, userIds)
+  await deleteUnused(ctx, await eraseRequests(ctx, userIds))
   await eraseSandboxMessages(ctx, userIds)
   await eraseInbox(ctx, userIds)
 }

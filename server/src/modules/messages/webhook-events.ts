@@ -1,7 +1,7 @@
 /** Makes the webhook events of a send result (D-WH-5). Pure. */
 
 import type { MailRetries } from '../../lib/mail-retries.ts'
-import type { ProviderResponse, QueuedMail, SmtpTrace } from '../channels/index.ts'
+import { type Outgoing, type ProviderResponse, type QueuedMail, type SmtpTrace, shownOf } from '../channels/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
 import { isNoticeDue, type SendResult } from './eligibility.ts'
@@ -11,7 +11,7 @@ import { acceptedBy, smtpEvents, smtpReply } from './smtp-events.ts'
 
 /** One try to give a message to a provider. */
 type Attempt = {
-  outgoing: { recipient: string; content: Record<string, unknown> }
+  outgoing: Pick<Outgoing, 'recipient' | 'content' | 'shown'>
   outcome?: { is: ProviderResponse['is']; smtp?: SmtpTrace; mail?: QueuedMail }
   startedAt: Date
   elapsedMs: number
@@ -174,10 +174,11 @@ const RESULTS = {
 } as const
 
 function aboutMessage(message: ClaimedMessage, user: UserRow | undefined, attempt: Attempt | null) {
-  const { from } = attempt?.outgoing.content ?? {}
+  const shown = attempt && shownOf(message.channel, attempt.outgoing)
+  const { from } = shown?.content ?? {}
   const rfcMessageId = attempt?.outcome?.smtp?.messageId
   return {
-    ...messageMembers(message, user, attempt?.outgoing.recipient ?? null),
+    ...messageMembers(message, user, shown?.recipient ?? null),
     ...(typeof from === 'string' && { from }),
     ...(attempt && { attempt: message.attempts, attempt_id: `${message.id}.${message.attempts}` }),
     ...(rfcMessageId !== undefined && { rfc_message_id: rfcMessageId }),

@@ -1,13 +1,15 @@
 /** Messages that requests ask for (D-MSG-2), observed at a relay. */
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { CAMPAIGNS, subscriptionTo, write } from '../../../../test/blasts.ts'
+import { besides, waitingForLocks } from '../../../../test/besides.ts'
+import { CAMPAIGNS, run, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay, type Relay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
 import { createSecrets } from '../../../infra/runtime/secrets.ts'
-import type { CampaignId } from '../../../lib/ids.ts'
+import type { CampaignId, SubscriptionId } from '../../../lib/ids.ts'
 import { onUsersSaved } from '../../../user-changes.ts'
 import { sendMessage } from './service.ts'
 
@@ -26,6 +28,7 @@ async function resets(w: World, more: object = {}) {
 }
 
 const ANA = { external_id: 'ana', email: 'ana@example.com', data: { name: 'Ana' } }
+const BO = { external_id: 'bo', email: 'bo@example.com' }
 const reset = { campaign: 'password-reset', user: ANA, data: { link: 'https://app.example.com/r/1' } }
 
 const bodyOf = ({ mails }: Pick<Relay, 'mails'>) => mails[0]?.raw.replaceAll('=\r\n', '') ?? ''
@@ -116,6 +119,47 @@ describe('POST /messages', () => {
     const ids: number[] = body.results.map(({ message }: any) => message.id)
     const sent = await Promise.all(ids.map(campaignOf))
     expect(saved.map(({ campaign_id }) => campaign_id)).toEqual(sent.sort((a, b) => a - b))
+  })
+
+  test('sends content whose last user is erased while the request is read', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const message = { subscription_id: await subscriptionTo(w), content: { ...RESET, subject: 'Once more' }, data: reset.data }
+    await w.post(MESSAGES, { ...message, user: ANA })
+    await w.drain()
+    const erasure = sql`with erased as (update message_requests set content_id = null where project_id = ${w.projectId})
+                        delete from message_contents where project_id = ${w.projectId}`
+    const sent = await besides(w, erasure, () => w.post(MESSAGES, { ...message, user: BO }))
+    expect(sent.status, sent.text).toBe(202)
+    await w.drain()
+    expect((await w.get(`${MESSAGES}/${sent.body.id}`)).body).toMatchObject({ state: 'sent', content: { subject: 'Once more' } })
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', 'bo@example.com'])
+  })
+
+  test('sends content whose last user is erased before the request commits', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const subscription_id = (await subscriptionTo(w)) as SubscriptionId
+    const message = { subscription_id, content: RESET, data: reset.data }
+    await w.post(MESSAGES, { ...message, user: ANA })
+    await w.drain()
+    await w.delete('/api/client/users/ana')
+    const [asked, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const sending = inTx(w.ctx, async (ctx) => {
+      await sendMessage(ctx, onUsersSaved, { ...message, user: BO })
+      asked.resolve()
+      await commit.promise
+    })
+    await asked.promise
+    const erasing = run(w, 'users.erase')
+    await Promise.race([erasing, expect.poll(() => waitingForLocks(w)).toBeGreaterThan(0)])
+    commit.resolve()
+    await sending
+    expect(await erasing).toBe(1)
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', 'bo@example.com'])
   })
 
   test('says at once why nothing is sent', async () => {

@@ -8,6 +8,7 @@ import {
   type AskedOutcome,
   askFor,
   createRequested,
+  holdContents,
   insertAttachments,
   type RequestedMessage,
   sealValues,
@@ -72,14 +73,23 @@ function itemError(faults: Fault[]): { code: string; message: string } {
 
 type Item = { input: MessageInput; target: Target }
 
-async function sendAll(ctx: ProjectCtx, onUsersSaved: OnUsersSaved, inputs: MessageInput[]): Promise<Sent[]> {
-  if (inputs.length === 0) return []
-  const targets = await targetsOf(ctx, inputs)
-  const items = inputs.flatMap((input, at): Item[] => {
+const itemsOf = (inputs: MessageInput[], targets: Awaited<ReturnType<typeof targetsOf>>): Item[] =>
+  inputs.flatMap((input, at) => {
     const target = targets[at] as (typeof targets)[number]
     return 'campaign' in target ? [{ input, target }] : []
   })
-  const sent = (items.length === 0 ? [] : await inTx(ctx, (ctx) => sendItems(ctx, onUsersSaved, items))).values()
+
+async function sendAll(ctx: ProjectCtx, onUsersSaved: OnUsersSaved, inputs: MessageInput[]): Promise<Sent[]> {
+  if (inputs.length === 0) return []
+  let targets = await targetsOf(ctx, inputs)
+  let isRepeated = false
+  const sendAsFound = async (ctx: InTx) => {
+    // The content that was found can be deleted by now.
+    if (isRepeated) targets = await targetsOf(ctx, inputs)
+    isRepeated = true
+    return sendItems(ctx, onUsersSaved, itemsOf(inputs, targets))
+  }
+  const sent = (itemsOf(inputs, targets).length === 0 ? [] : await inTx(ctx, sendAsFound)).values()
   // A key that was used before stands for its message, also if its campaign sends nothing any more.
   const repeated = await findRepeated(
     ctx,
@@ -120,6 +130,11 @@ async function sendItems(ctx: InTx, onUsersSaved: OnUsersSaved, items: Item[]): 
     known.flatMap(({ id, saved }) => ('faults' in saved ? [id] : [])),
   )
   const ready = known.flatMap(({ saved, ...item }) => ('user' in saved ? [{ ...item, user: saved.user }] : []))
+  // Last of what others lock too: an erasure has locked its user before it waits for the content.
+  await holdContents(
+    ctx,
+    ready.flatMap(({ target }) => target.contentId ?? []),
+  )
   const messages = await decide(ctx, ready)
   await createRequested(ctx, messages)
   const files = ready.flatMap(filesOf).filter(({ message_id }) => messages.some(({ id, state }) => id === message_id && state === 'queued'))

@@ -1,6 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { blastTo, countsOf, listOf, messagesIn, outcomes, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
+import {
+  blastTo,
+  CAMPAIGNS,
+  countsOf,
+  listOf,
+  messagesIn,
+  outcomes,
+  pathOf,
+  run,
+  schedule,
+  subscriptionTo,
+  write,
+} from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
@@ -67,6 +79,29 @@ describe('a pause', () => {
     await w.drain()
     expect(await outcomes(w, campaign)).toEqual(['p000: skipped deadline_passed', 'p001: skipped deadline_passed'])
     expect((await read(w, campaign)).state).toBe('finished')
+  })
+})
+
+describe('a trigger that is finished while it is paused', () => {
+  const heldTrigger = async (w: World) => {
+    await w.users('kim')
+    const trigger = (await w.post(CAMPAIGNS, { type: 'trigger', name: 'Thanks', subscription_id: await subscriptionTo(w) })).body
+    await w.put(`${pathOf(trigger)}/templates/en`, { from: 'shop@example.com', subject: 'Thanks', html: '<p>Thanks</p>' })
+    await write(w, trigger, { state: 'running' })
+    const sent = await w.post(`${pathOf(trigger)}/trigger`, { external_id: 'kim' })
+    expect(sent.status, sent.text).toBe(202)
+    await w.post(`${pathOf(trigger)}/pause`)
+    return trigger as { id: number }
+  }
+
+  test.each(['after', 'before'] as const)('sends nothing more, and its messages end, %s they were held', async (order) => {
+    await using w = await world()
+    const trigger = await heldTrigger(w)
+    if (order === 'after') await w.drain()
+    expect(await write(w, trigger, { state: 'finished' })).not.toHaveProperty('paused_at')
+    await w.drain()
+    expect(await outcomes(w, trigger)).toEqual(['kim: aborted campaign_stopped'])
+    expect(await run(w, 'campaigns.pending-actions')).toBe(0)
   })
 })
 

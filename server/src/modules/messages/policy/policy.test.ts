@@ -90,7 +90,7 @@ describe('while only messages in flight delay a message, it is checked again soo
   const now = at('2026-11-20T12:00:00Z')
   const policy: SendingPolicy = { caps: [{ channels: ['email', 'push'], max: 2, window_hours: 24 }], quiet_hours: null }
   const email = (text: string): Received => ({ channel: 'email', at: at(text), in_flight: null, lease_token: null })
-  const other = (id: number, lease_token = 'other', channel: 'email' | 'text' = 'email'): Received => ({
+  const other = (id: number, lease_token: string | null = 'other', channel: 'email' | 'text' = 'email'): Received => ({
     channel,
     at: now,
     in_flight: id as MessageId,
@@ -103,6 +103,7 @@ describe('while only messages in flight delay a message, it is checked again soo
     ['two that came after it', [other(8), other(9)], '2026-11-20T12:00:05.000Z'],
     ['two that were claimed with it, and came after it', [other(8, 'own'), other(9, 'own')], null],
     ['two that were claimed with it, and came before it', [other(1, 'own'), other(2, 'own')], '2026-11-20T12:00:30.000Z'],
+    ['two that were decided before it, of which one came after it', [other(2, null), other(9, null)], '2026-11-20T12:00:30.000Z'],
     ['one that has no cap, which came before it', [other(1, 'other', 'text'), other(8), other(9)], '2026-11-20T12:00:05.000Z'],
     ['one received, and one in flight', [email('2026-11-20T01:00:00Z'), other(2)], '2026-11-20T12:00:30.000Z'],
     ['the cap reached without it', [email('2026-11-20T01:00:00Z'), email('2026-11-20T02:00:00Z'), other(2)], '2026-11-21T01:00:00.000Z'],

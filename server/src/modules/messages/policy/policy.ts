@@ -63,7 +63,7 @@ export function quietUntil({ quiet_hours }: SendingPolicy, channel: Channel, now
   )
 }
 
-/** A message that a user got. One in flight, which has its id, counts as received now. */
+/** A message that a user got. One in flight, which has its id, counts as received now. Of one that the same batch sends, `lease_token` is null. */
 export type Received = { channel: Channel; at: Date; in_flight: MessageId | null; lease_token: string | null }
 
 /** When one more message fits under every cap; null if it fits now. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blastBeforeMerge, blastTo, listOf, messagesIn, run, schedule, write } from '../../../../test/blasts.ts'
+import { blastBeforeMerge, blastTo, listOf, messagesIn, pathOf, run, schedule, write } from '../../../../test/blasts.ts'
 import { answerOrders, order, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { select } from '../../../../test/select.ts'
@@ -198,6 +198,24 @@ test('a message that waited for one in flight is sent if that one is not', async
   await w.drain()
   expect(await messagesIn(w, first)).toMatchObject([{ state: 'aborted' }])
   expect(await messagesIn(w, second)).toMatchObject([{ state: 'delivered' }])
+})
+
+test('a message that waited for another one of its batch is sent if that one fails', async () => {
+  await using relay = await openRelay()
+  await using w = await world()
+  await sendOver(w, relay)
+  await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 168 }], quiet_hours: null })
+  const [first, second] = [await answerOrders(w), await answerOrders(w)]
+  const needsPlan = { from: 'Shop <shop@example.com>', subject: 'Thanks', html: '<p>Thanks</p>', required: ['user.data.plan'] }
+  await w.put(`${pathOf(first)}/templates/en`, needsPlan)
+  await w.users('ana')
+  await order(w, 'ana')
+  await w.drain()
+  expect(await messagesIn(w, first)).toMatchObject([{ state: 'failed', reason: 'render_failed' }])
+  w.advance('30 seconds')
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  expect(await messagesIn(w, second)).toMatchObject([{ state: 'sent' }])
 })
 
 test('a cap does not count a transactional message in flight', async () => {

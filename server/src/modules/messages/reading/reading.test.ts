@@ -243,6 +243,46 @@ describe('redacted values', () => {
     expect(relay.mails).toHaveLength(1)
   })
 
+  const EVENTS = ['delivery.attempt-start', 'delivery.attempt-end', 'delivery.delivered', 'delivery.completed']
+
+  test.each<[string, (url: string) => [address: string, shown: string]]>([
+    ['address', (url) => [`${url}/{{ event.data.code }}`, `${url}/[redacted]`]],
+    ['whole address', () => ['{{ event.data.link }}', '[redacted]']],
+  ])('are not in the recipient of a webhook message, whose %s has them', async (_, addressOf) => {
+    await using w = await world()
+    const [endpoint, events] = [await w.receiver(), await w.receiver()]
+    await w.post('/api/client/webhooks', { name: 'All', url: events.url, event_types: EVENTS })
+    await providerOf(w, { kind: 'http', channel: 'webhook', settings: {} })
+    const code = 'Zq41-77'
+    const [address, shown] = addressOf(endpoint.url)
+    const message = await ask(w, {
+      subscription_id: await subscriptionTo(w, 'webhook'),
+      content: { endpoint: address, body: '{}' },
+      redact: ['data.link', 'data.code'],
+      data: { link: `${endpoint.url}/${code}`, code },
+    })
+    await w.drain()
+    expect(endpoint.requests).toMatchObject([{ path: `/hook/${code}` }])
+    expect(await read(w, message)).toMatchObject({ state: 'delivered', recipient: shown })
+    expect(events.requests.map(({ json }) => json)).toMatchObject(Array(EVENTS.length).fill({ data: { to: shown } }))
+    expect(await tablesWith(w, code)).toEqual([])
+  })
+
+  test('are not in the sender that webhook events name', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const events = await w.receiver()
+    await w.post('/api/client/webhooks', { name: 'All', url: events.url, event_types: ['delivery.delivered'] })
+    const content = { from: '{{ event.data.code }} <app@example.com>', subject: 'Hi', html: '<p>Hi</p>' }
+    await ask(w, { content, redact: ['data.code'], data: { code: 'Zq41-77' } })
+    await w.drain()
+    expect(relay.mails[0]?.raw).toContain('Zq41-77')
+    expect(events.requests).toHaveLength(1)
+    expect(JSON.stringify(events.requests[0]?.json)).not.toContain('Zq41-77')
+    expect(await tablesWith(w, 'Zq41-77')).toEqual([])
+  })
+
   test('are not in the sandbox, which shows what else was sent', async () => {
     await using w = await world()
     const message = await ask(w, { redact: ['data.link'], data: { link: link('sandbox'), code: '493021' } })

@@ -133,22 +133,47 @@ const findContentsById = jointMany(
         ) c`,
 )
 
+const ContentRow = Type.Object({ id: IdOf<number>() })
+
+/** Locks content that messages are about to have, so that it is not deleted. Returns what is there, always locked in the same order. */
+export const holdContents = (ctx: InTx, ids: number[]) =>
+  ctx.db.many(
+    ContentRow,
+    sql`select id from message_contents
+        where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])
+        order by id
+        for key share`,
+  )
+
+const isUnused = sql`not exists (select from message_requests r where r.project_id = c.project_id and r.content_id = c.id)`
+
+/** Locks content that no message has, once all who hold it have committed. Returns it. */
+export const lockUnusedContents = (ctx: InTx, ids: number[]) =>
+  ctx.db.many(
+    ContentRow,
+    sql`select c.id from message_contents c
+        where c.project_id = ${ctx.projectId} and c.id = any(${ids}::bigint[]) and ${isUnused}
+        order by c.id
+        for update of c`,
+  )
+
+/** Deletes locked content, except what messages have by now. */
+export const deleteUnusedContents = (ctx: InTx, ids: number[]) =>
+  ctx.db.run(sql`delete from message_contents c where c.project_id = ${ctx.projectId} and c.id = any(${ids}::bigint[]) and ${isUnused}`)
+
+const ErasedRow = Type.Object({ content_id: Nullable(IdOf<number>()) })
+
 /**
- * Deletes what the requests of messages of erased users contained, and content that no other message has. The key of a request and who sent
- * it are kept, so that a repetition sends nothing.
+ * Deletes what the requests of messages of erased users contained. Returns their content. The key of a request and who sent it are kept, so
+ * that a repetition sends nothing.
  */
 export const eraseRequests = (ctx: InTx, userIds: UserId[]) =>
-  ctx.db.run(
-    sql`with erased as (
-          update message_requests r
-          set content_id = null, sealed = null, redact = '{}', locale = null, headers = null
-          from messages m, message_requests before
-          where m.project_id = ${ctx.projectId} and m.user_id = any(${userIds}::bigint[]) and m.is_requested
-            and r.project_id = m.project_id and r.message_id = m.id and before.project_id = r.project_id and before.message_id = r.message_id
-          returning r.message_id, before.content_id
-        )
-        delete from message_contents c
-        where c.project_id = ${ctx.projectId} and c.id in (select content_id from erased)
-          and not exists (select from message_requests r
-                          where r.project_id = c.project_id and r.content_id = c.id and r.message_id not in (select message_id from erased))`,
+  ctx.db.many(
+    ErasedRow,
+    sql`update message_requests r
+        set content_id = null, sealed = null, redact = '{}', locale = null, headers = null
+        from messages m, message_requests before
+        where m.project_id = ${ctx.projectId} and m.user_id = any(${userIds}::bigint[]) and m.is_requested
+          and r.project_id = m.project_id and r.message_id = m.id and before.project_id = r.project_id and before.message_id = r.message_id
+        returning before.content_id`,
   )

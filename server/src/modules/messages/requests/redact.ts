@@ -2,7 +2,7 @@
 import { pathOf, valueAt, withValueAt } from '../../../lib/attribute-paths.ts'
 
 /** What is shown in place of a redacted value. */
-const REDACTED = '[redacted]'
+export const REDACTED = '[redacted]'
 
 type Data = Record<string, unknown>
 

@@ -1,4 +1,5 @@
 /** Messages that requests ask for: each is made once for its key, and is decided on before the request is answered. */
+import { Conflict } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
@@ -37,6 +38,25 @@ export async function askFor(ctx: InTx, asked: Omit<AskedMessage, 'id'>[]): Prom
 /** Deletes the stored requests of items that are refused. */
 export const withdrawAsked = async (ctx: InTx, ids: MessageId[]): Promise<void> => {
   if (ids.length > 0) await queries.deleteRequests(ctx, ids)
+}
+
+/** Keeps content that messages are about to have until the transaction ends. Throws a conflict if some was deleted since it was found. */
+export async function holdContents(ctx: InTx, ids: number[]): Promise<void> {
+  const wanted = distinct(ids)
+  if (wanted.length === 0) return
+  const held = await queries.holdContents(ctx, wanted)
+  if (held.length < wanted.length) throw new Conflict('Another transaction deleted the content of a message.')
+}
+
+/**
+ * Deletes content of requests that are gone, unless another message has it. In two statements: the first waits for requests that are about to
+ * have it, and the second sees them.
+ */
+export async function deleteUnused(ctx: InTx, gone: { content_id: number | null }[]): Promise<void> {
+  const ids = distinct(gone.flatMap(({ content_id }) => content_id ?? []))
+  const unused = ids.length === 0 ? [] : await queries.lockUnusedContents(ctx, ids)
+  const unusedIds = unused.map(({ id }) => id)
+  if (unusedIds.length > 0) await queries.deleteUnusedContents(ctx, unusedIds)
 }
 
 /** Creates the messages. Those that may be sent are sent after the commit. */

@@ -121,6 +121,27 @@ describe('a message uses up no attempts while it waits', () => {
   })
 })
 
+test('a message that ends without being given to its provider has no attempt', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const suppress = (address: string) => w.post('/api/client/suppressions', [{ channel: 'email', address, reason: 'complaint' }])
+  const list = await listOf(w, 'early', 'late', 'ana', 'nameless')
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', data: { name: 'Ana' } }])
+  await suppress('early@example.com')
+  const blast = await blastTo(w, [list])
+  const content = { from: 'Shop <shop@example.com>', subject: 'Hi', html: '<p>{{ user.data.name }}</p>', required: ['user.data.name'] }
+  await w.put(`${pathOf(blast)}/templates/en`, content)
+  await schedule(w, blast)
+  await run(w, 'campaigns.launch')
+  await run(w, 'campaigns.load', 2)
+  await suppress('late@example.com')
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  const ended = (await recipients(w, blast)).map(({ state, reason, attempts }) => `${state} ${reason}: ${attempts}`)
+  expect(ended.sort()).toEqual(['failed render_failed: 0', 'sent null: 1', 'skipped suppressed: 0', 'skipped suppressed: 0'])
+})
+
 test.each([
   [null, 8],
   [{ after_minutes: [300], for_hours: 50 }, 11],

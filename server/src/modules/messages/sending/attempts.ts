@@ -3,7 +3,7 @@ import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { Outgoing, ProviderConnection } from '../../channels/index.ts'
 import { fromDomainOf } from '../../domains/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
-import { type Eligible, isSending, result, resultOf, resultOfStop, type SendResult } from '../eligibility.ts'
+import { countsToCaps, type Eligible, isSending, result, resultOf, resultOfStop, type SendResult } from '../eligibility.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 import * as queries from './queries.ts'
@@ -36,6 +36,7 @@ export function beginAttempts(
     const sendAttemptId = await queries.insertSendAttempts(ctx, {
       lease_token: first.message.lease_token,
       message_ids: attempted.map(({ message }) => message.id),
+      counted: attempted.map(({ eligible }) => countsToCaps(eligible.consent)),
       provider: first.connection.provider,
       provider_id: first.connection.providerId,
     })

@@ -204,7 +204,8 @@ async function throttlesOf(
     const undecided = undecidedOf(message, user).map((one) => ({ channel, at: now, in_flight: one.id, lease_token: one.lease_token }))
     const delayed = delayedUntil(policy, message, now, [...ofUser, ...undecided])
     if (delayed) return { reason: 'frequency_cap', at: delayed }
-    received.set(user.id, [...ofUser, { channel, at: now, in_flight: null, lease_token: null }])
+    // It may still end unsent. Without its token, it counts for messages with smaller ids too.
+    received.set(user.id, [...ofUser, { channel, at: now, in_flight: message.id, lease_token: null }])
     return null
   }
 }

@@ -6,7 +6,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { besides } from '../../../../test/besides.ts'
-import { run } from '../../../../test/blasts.ts'
+import { run, write } from '../../../../test/blasts.ts'
 import { type FakeProvider, openFakeProvider } from '../../../../test/fake-provider.ts'
 import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
@@ -104,6 +104,35 @@ describe('over a relay', () => {
     expect(recipientsOf(relay)).toEqual(['ana@example.com'])
     expect(await messages(w)).toMatchObject([{ state: 'unknown', reason: 'sender_lost' }])
     expect(await eventsOfAna(w)).not.toContain('email_sent')
+  })
+
+  test.each([
+    ['counts towards caps', false, 1],
+    ['does not count towards caps if it is transactional', true, 2],
+  ] as const)('a mail that may have been sent by a sender that died %s', async (_, is_transactional, mails) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    await w.put('/api/client/sending-policy', { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+    const type = (await w.post('/api/client/subscriptions', { name: 'Orders', channel: 'email', is_transactional })).body
+    await w.users('ana')
+    await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id: type.id, state: 1 }])
+    const first = await answerOrders(w)
+    await write(w, first, { subscription_id: type.id })
+    await order(w, 'ana')
+    await run(w, 'ingest.apply')
+    const claimed = await claimMail(w)
+    const answerNow = relay.hold('BODY').release
+    const sending = send(stopped(w), claimed)
+    await expect.poll(() => relay.unanswered()).toBe(1)
+    expect((await takeOver(w)).messages).toEqual([])
+    answerNow()
+    await sending
+    await write(w, first, { state: 'aborted' })
+    await answerOrders(w)
+    await order(w, 'ana')
+    await w.drain()
+    expect(recipientsOf(relay)).toHaveLength(mails)
   })
 
   test('a sender renews its lease while a slow relay has not answered, so that its mail is not taken for lost', async () => {

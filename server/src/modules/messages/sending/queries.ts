@@ -74,7 +74,10 @@ export const claimedColumns = sql`m.id, m.project_id, m.user_id, m.campaign_id, 
                   m.lease_token, m.created_at, m.journey_id, m.entrance_id, m.step, m.is_requested, m.resent_from,
                   m.provider_id, m.uncertain_at`
 
-/** What a claim sets. `q` has the token of the lease. */
+/**
+ * What a claim sets. `q` has the token of the lease. A result without an attempt takes the count back. That of a sender that died stays, so that
+ * a message which makes its senders die is given up.
+ */
 export const claimedAs = ({ clock }: Pick<Ctx, 'clock'>, leaseUntil: Date) =>
   sql`state = 'claimed', acted_at = ${clock.now()}, attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}`
 
@@ -138,8 +141,17 @@ export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[]
         returning m.id`,
   )
 
-/** The messages that are about to be given to a provider. If the sender dies now, they may have been sent. */
-export type SendAttempts = { lease_token: string; message_ids: MessageId[]; provider: string; provider_id: ProviderId | null }
+/**
+ * The messages that are about to be given to a provider, and which of them count towards caps. If the sender dies now, they may have been
+ * sent.
+ */
+export type SendAttempts = {
+  lease_token: string
+  message_ids: MessageId[]
+  counted: boolean[]
+  provider: string
+  provider_id: ProviderId | null
+}
 
 export const insertSendAttempts = async (ctx: InTx, attempts: SendAttempts): Promise<number> =>
   (await insertAttempts(ctx, ctx.projectId, attempts))[0]?.id as number
@@ -151,10 +163,10 @@ const insertAttempts = jointMany(
   (ctx, calls: JointCall<SendAttempts>[]) =>
     sql`with q as materialized (
           select q.*, nextval(pg_get_serial_sequence('send_attempts', 'id')) as id
-          from ${callRows(calls, sql`lease_token uuid, message_ids bigint[], provider text, provider_id bigint`, (attempts) => attempts)}
+          from ${callRows(calls, sql`lease_token uuid, message_ids bigint[], counted boolean[], provider text, provider_id bigint`, (attempts) => attempts)}
         ), inserted as (
-          insert into send_attempts (id, project_id, lease_token, message_ids, provider, provider_id, created_at) overriding system value
-          select id, project_id, lease_token, message_ids, provider, provider_id, ${ctx.clock.now()} from q
+          insert into send_attempts (id, project_id, lease_token, message_ids, counted, provider, provider_id, created_at) overriding system value
+          select id, project_id, lease_token, message_ids, counted, provider, provider_id, ${ctx.clock.now()} from q
         )
         select call, id from q`,
 )
@@ -201,7 +213,7 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
             detail = case when not m.is_erased then ${unlessReported(sql`s.detail`, sql`m.detail`)} end,
             acted_at = ${unlessReported(now, sql`m.acted_at`)}, due_at = coalesce(s.due_at, m.due_at),
             lease_token = null, lease_until = ${unlessReported(sql`null`, sql`m.lease_until`)},
-            attempts = m.attempts - s.untried::integer, variant = s.variant,
+            attempts = m.attempts - (s.provider is null)::integer, variant = s.variant,
             recipient = case when not m.is_erased then ${ofAttempt(sql`recipient`)} end,
             copies = case when not m.is_erased then ${ofAttempt(sql`copies`)} end,
             provider = coalesce(s.provider, m.provider), provider_id = coalesce(s.provider_id, m.provider_id),
@@ -211,8 +223,7 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
             settled_at = ${unlessReported(sql`case when s.state <> 'deferred' then ${now} end`, sql`m.settled_at`)}
         from jsonb_to_recordset(${JSON.stringify(results)}::jsonb)
              as s(call int, project_id bigint, id bigint, lease_token uuid, state text, reason text, detail text, due_at timestamptz, variant smallint, recipient text,
-                  copies text[], provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, uncertain_at timestamptz,
-                  untried boolean)
+                  copies text[], provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, uncertain_at timestamptz)
         where m.project_id = s.project_id and m.id = s.id and m.lease_token = s.lease_token
           and (m.state = 'claimed' or s.provider is not null)
         returning s.call, m.id, m.user_id, m.is_erased, m.priority, m.lease_until is not null as is_reported`
@@ -220,7 +231,7 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
 
 /**
  * Releases messages whose sender died. Those in a send attempt record may have been sent, so their state is unknown, unless their provider takes
- * each once; all others are queued again.
+ * each once; all others are queued again. Records of earlier releases do not say what counts towards caps: a wait is the smaller error.
  */
 export const releaseLeases = (ctx: Ctx, limit: number) =>
   ctx.db.run(
@@ -231,9 +242,9 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
           limit ${limit}
           for update skip locked
         ), attempted as (
-          select attempted.id, a.project_id, a.provider, a.provider_id, a.created_at, a.provider = any(${IDEMPOTENT_PROVIDERS}::text[]) as is_repeated
+          select attempted.id, coalesce(attempted.is_counted, true) as is_counted, a.project_id, a.provider, a.provider_id, a.created_at, a.provider = any(${IDEMPOTENT_PROVIDERS}::text[]) as is_repeated
           from send_attempts a
-          cross join lateral unnest(a.message_ids) as attempted(id)
+          cross join lateral unnest(a.message_ids, a.counted) as attempted(id, is_counted)
           where a.project_id = any(array(select project_id from expired)) and a.lease_token = any(array(select lease_token from expired))
         )
         update messages m
@@ -241,6 +252,7 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
             reason = case when not attempted.is_repeated then 'sender_lost' end,
             uncertain_at = coalesce(m.uncertain_at, case when attempted.is_repeated then attempted.created_at end),
             provider = coalesce(attempted.provider, m.provider), provider_id = coalesce(attempted.provider_id, m.provider_id),
+            counts_to_caps = coalesce(attempted.is_counted, m.counts_to_caps),
             settled_at = case when not attempted.is_repeated then ${ctx.clock.now()}::timestamptz end,
             lease_token = null, lease_until = null
         from expired

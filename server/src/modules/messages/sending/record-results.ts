@@ -4,7 +4,7 @@ import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import type { MailRetries } from '../../../lib/mail-retries.ts'
-import { copiesOf, type Outgoing, type ProviderConnection, type ProviderResponse, type QueuedMail } from '../../channels/index.ts'
+import { copiesOf, type Outgoing, type ProviderConnection, type ProviderResponse, type QueuedMail, shownOf } from '../../channels/index.ts'
 import { deliverToInbox } from '../../inbox/index.ts'
 import { deflateContent, enqueueMail, type StoredContent } from '../../mta/index.ts'
 import { type Consent, suppress } from '../../subscriptions/index.ts'
@@ -12,7 +12,7 @@ import type { SendableTemplate } from '../../templates/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
 import { emit, wantedTypes, webhookEvents } from '../../webhook-events/index.ts'
 import { addressHash } from '../addresses.ts'
-import { result, type SendResult } from '../eligibility.ts'
+import { countsToCaps, result, type SendResult } from '../eligibility.ts'
 import { insertSandboxMessages } from '../sandbox/queries.ts'
 import { type ClaimedMessage, type MessageResult, type Priority, SEND_JOBS, TRANSACTIONAL } from '../schema.ts'
 import { messageEvent } from '../system-events.ts'
@@ -170,8 +170,11 @@ const EVENTS: Partial<Record<SendResult['state'], SendResult['state'][]>> = {
 const eventsOf = ({ message, user, result }: Attempted, now: Date): QueuedUserChange[] =>
   user ? (EVENTS[result.state] ?? []).map((state) => ({ user_id: user.id, what: [], event: messageEvent(message, state, now) })) : []
 
-function toRow(ctx: InTx, { message: { id, campaign_id, lease_token, variant }, result, consent, attempt }: Attempted): MessageResult {
-  const { state, reason, detail, dueAt, untried = false } = result
+function toRow(
+  ctx: InTx,
+  { message: { id, campaign_id, channel, lease_token, variant }, result, consent, attempt }: Attempted,
+): MessageResult {
+  const { state, reason, detail, dueAt } = result
   const copies = attempt ? copiesOf(attempt.outgoing).flatMap((address) => addressHash(ctx, campaign_id, 'email', address) ?? []) : []
   const accepted = attempt?.outcome.is === 'accepted' ? attempt.outcome : undefined
   return {
@@ -182,15 +185,14 @@ function toRow(ctx: InTx, { message: { id, campaign_id, lease_token, variant }, 
     detail,
     due_at: dueAt,
     variant,
-    recipient: attempt?.outgoing.recipient ?? null,
+    recipient: attempt ? shownOf(channel, attempt.outgoing).recipient : null,
     ...(copies.length > 0 && { copies }),
     provider: attempt?.connection.provider ?? null,
     provider_id: attempt?.connection.providerId ?? null,
     provider_message_id: accepted?.reference ?? null,
     consent_id: attempt ? (consent?.consent_id ?? null) : null,
     // In the states of messages that a user may have got; a report may lead there.
-    counts_to_caps: attempt !== null && consent !== undefined && !consent.is_transactional,
+    counts_to_caps: attempt !== null && countsToCaps(consent),
     ...(attempt?.uncertainAt && { uncertain_at: attempt.uncertainAt }),
-    untried,
   }
 }

@@ -6,6 +6,7 @@ import type { ProviderConnection, Rendered } from '../../channels/index.ts'
 import { fromDomainOf, trackingBaseUrl } from '../../domains/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import type { Eligible } from '../eligibility.ts'
+import { REDACTED } from '../requests/redact.ts'
 import type { MessageRequest } from '../requests/schema.ts'
 import { withSealed } from '../requests/service.ts'
 import type { ClaimedMessage } from '../schema.ts'
@@ -96,4 +97,4 @@ const composingOf = (
 })
 
 /** Nothing is shown of a message that cannot be rendered without its redacted values. */
-const unshown = (channel: Channel): Rendered => ({ channel, recipient: '', summary: '[redacted]', content: {} })
+const unshown = (channel: Channel): Rendered => ({ channel, recipient: REDACTED, summary: REDACTED, content: {} })
