@@ -1776,6 +1776,7 @@ create table send_attempts (
   provider text not null,
   provider_id bigint,
   created_at timestamp(3) with time zone not null,
+  counted boolean[],
   constraint send_attempts_pkey PRIMARY KEY (project_id, id),
   constraint send_attempts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
