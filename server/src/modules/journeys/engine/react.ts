@@ -1,6 +1,6 @@
 /** What facts and items do to the users who are inside: exits first, then what they wait for. Pure. */
 import type { JourneyItem } from '../queue-items.ts'
-import type { Input } from '../steps/step.ts'
+import { DEFAULT_PATH, type Input } from '../steps/step.ts'
 import { contextOf, decide, jump, type Question, type Task } from './advance.ts'
 import { actAt, type Entrance, SKIPPED, setBack, setTimer, unpark } from './entrance.ts'
 import { dependenciesOf, type Fact, inputOf, type Occasion } from './facts.ts'
@@ -131,12 +131,8 @@ function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): T
       return []
     case 'move':
       return moveByHand(run, entrance, item.to, at)
-    case 'skip': {
-      const next = entrance.step.next('default')
-      if (next !== undefined) return moveByHand(run, entrance, next, at, SKIPPED)
-      exit(run, entrance, SKIPPED, at, 'completed')
-      return []
-    }
+    case 'skip':
+      return skip(run, entrance, item.visit, at)
     case 'retry':
       if (entrance.parked === null) return []
       return task(retryOf(entrance))
@@ -179,6 +175,24 @@ function answered(run: Run, entrance: Entrance, item: Extract<JourneyItem, { do:
   entrance.answers = { ...entrance.answers, [entrance.step.key]: answer }
   entrance.isChanged = true
   return [{ entrance, inputs: [{ is: 'answer', answer, problem: item.problem }], at }]
+}
+
+/** Lets a user leave by the default path. A step without one may be reached by a publication after the request was checked. */
+function skip(run: Run, entrance: Entrance, visit: number | undefined, at: Date): Task[] {
+  const { step } = entrance
+  if ((visit !== undefined && visit !== entrance.visit) || !canBeSkipped(step)) {
+    countStale(run, entrance)
+    return []
+  }
+  const next = step.next(DEFAULT_PATH)
+  if (next !== undefined) return moveByHand(run, entrance, next, at, SKIPPED)
+  exit(run, entrance, SKIPPED, at, 'completed')
+  return []
+}
+
+function canBeSkipped({ kind, settings, hasChild }: CompiledStep): boolean {
+  const paths = kind.paths(settings).map(({ path }) => path)
+  return paths.includes(DEFAULT_PATH) || hasChild(DEFAULT_PATH) || !paths.some(hasChild)
 }
 
 function moveByHand(run: Run, entrance: Entrance, to: string, at: Date, reason = 'moved'): Task[] {
