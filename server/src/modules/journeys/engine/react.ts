@@ -1,5 +1,6 @@
 /** What facts and items do to the users who are inside: exits first, then what they wait for. Pure. */
 import type { JourneyItem } from '../queue-items.ts'
+import { isSameRate } from '../steps/balancer.ts'
 import { DEFAULT_PATH, type Input } from '../steps/step.ts'
 import { contextOf, decide, jump, type Question, type Task } from './advance.ts'
 import { actAt, type Entrance, SKIPPED, setBack, setTimer, unpark } from './entrance.ts'
@@ -200,7 +201,10 @@ function moveByHand(run: Run, entrance: Entrance, to: string, at: Date, reason =
   return step === undefined ? [] : jump(run.round, entrance, step, reason, at)
 }
 
-/** Moves a user to another version. At a step of the same key and type the visit continues, and the step decides again. */
+/**
+ * Moves a user to another version. At a step of the same key and type the visit continues, and the step decides again: a balancer only if
+ * its rate has changed, because otherwise users would lose their places.
+ */
 function moveByPlan(run: Run, entrance: Entrance, version: number, at: Date): Task[] {
   const graph = run.graphs.version(entrance.journeyId, version)
   if (!graph || entrance.graph.version === version) return []
@@ -220,6 +224,6 @@ function moveByPlan(run: Run, entrance: Entrance, version: number, at: Date): Ta
   if (entrance.isHeld || entrance.visit !== visit) return []
   const wasParked = entrance.parked !== null
   unpark(entrance)
-  const isBegun = target.type !== 'balancer' && !wasParked
+  const isBegun = !wasParked && (target.type !== 'balancer' || isSameRate(step.settings, target.settings))
   return [{ entrance, inputs: [isBegun ? { is: 'changed', what: [] } : { is: 'arrived' }], at }]
 }
