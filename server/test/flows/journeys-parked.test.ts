@@ -2,7 +2,13 @@
 import { expect, test } from 'vitest'
 import { createJourney, putInside, READY } from '../journeys.ts'
 import { select } from '../select.ts'
-import { world } from '../world.ts'
+import { type World, world } from '../world.ts'
+
+/** Parks the user of an entrance, as a decision that failed for the last time does. */
+async function parkAll(w: World, parked: string): Promise<void> {
+  await select(w, 'delete from journey_timers where project_id = $1', [w.projectId])
+  await select(w, 'update journey_entrances set parked = $2, due_at = null, attempts = 5 where project_id = $1', [w.projectId, parked])
+}
 
 test('a decision that failed on arrival is made again: the user waits', async () => {
   await using w = await world()
@@ -21,4 +27,30 @@ test('a decision that failed on arrival is made again: the user waits', async ()
   const { entrances } = await journey.get('users/ana')
   expect(entrances).toMatchObject([{ step: 'w1', outcome: null, due_at: expect.any(String) }])
   expect(entrances[0].parked).toBeUndefined()
+})
+
+test.each(['retry', 'publish'])('while a journey is held, no call is made because a decision is made again: %s', async (how) => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await w.users('ana')
+  const call = { type: 'webhook', x: 0, y: 9, data: { url: receiver.url }, children: [{ external_id: 'w1' }] }
+  const steps = { ...READY, api: { ...READY.api, children: [{ external_id: 'call' }] }, call }
+  const journey = await createJourney(w, { status: 'live' }, steps)
+  await putInside(w, journey, { user: 'ana', step: 'call' })
+  await parkAll(w, 'arrived: a bug')
+  expect((await journey.post('hold')).status).toBe(200)
+  if (how === 'retry') expect((await journey.post('users/ana/retry')).status).toBe(202)
+  else {
+    expect((await journey.put({ ...steps, extra: { type: 'exit', x: 9, y: 9, data: { when: [{ event_name: 'cancel' }] } } })).status).toBe(
+      200,
+    )
+    expect((await journey.post('publish', { plan: { default: 'move' } })).status).toBe(200)
+  }
+  await w.drain()
+  expect(receiver.requests).toEqual([])
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'call', held: true }])
+  expect((await journey.post('resume')).status).toBe(200)
+  await w.drain()
+  expect(receiver.requests).toHaveLength(1)
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
 })

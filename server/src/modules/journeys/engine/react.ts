@@ -2,7 +2,7 @@
 import type { JourneyItem } from '../queue-items.ts'
 import { isSameRate } from '../steps/balancer.ts'
 import { DEFAULT_PATH, type Input } from '../steps/step.ts'
-import { contextOf, decide, jump, type Question, type Task } from './advance.ts'
+import { contextOf, decide, decideOnArrival, jump, type Question, type Task } from './advance.ts'
 import { actAt, type Entrance, SKIPPED, setBack, setTimer, unpark } from './entrance.ts'
 import { dependenciesOf, type Fact, inputOf, type Occasion } from './facts.ts'
 import type { CompiledStep } from './graph.ts'
@@ -134,9 +134,11 @@ function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): T
       return moveByHand(run, entrance, item.to, at)
     case 'skip':
       return skip(run, entrance, item.visit, at)
-    case 'retry':
+    case 'retry': {
       if (entrance.parked === null) return []
-      return task(retryOf(entrance))
+      const input = retryOf(entrance)
+      return input.is === 'arrived' ? decideOnArrival(run.round, entrance, at) : task(input)
+    }
     case 'wake':
       if (!entrance.isHeld) return task({ is: 'changed', what: [] })
       if (run.graphs.isHeld(entrance.journeyId)) return []
@@ -163,7 +165,7 @@ function actAgain(run: Run, entrance: Entrance): Task[] {
   setBack(entrance, now)
   if (entrance.isHeld) return []
   const isAnew = entrance.step.type === 'balancer' || entrance.parked !== null
-  return [{ entrance, inputs: [isAnew ? { is: 'arrived' } : { is: 'changed', what: [] }], at: now }]
+  return isAnew ? decideOnArrival(run.round, entrance, now) : [{ entrance, inputs: [{ is: 'changed', what: [] }], at: now }]
 }
 
 function answered(run: Run, entrance: Entrance, item: Extract<JourneyItem, { do: 'outcome' | 'answer' }>, at: Date): Task[] {
@@ -225,5 +227,5 @@ function moveByPlan(run: Run, entrance: Entrance, version: number, at: Date): Ta
   const wasParked = entrance.parked !== null
   unpark(entrance)
   const isBegun = !wasParked && (target.type !== 'balancer' || isSameRate(step.settings, target.settings))
-  return [{ entrance, inputs: [isBegun ? { is: 'changed', what: [] } : { is: 'arrived' }], at }]
+  return isBegun ? [{ entrance, inputs: [{ is: 'changed', what: [] }], at }] : decideOnArrival(run.round, entrance, at)
 }
