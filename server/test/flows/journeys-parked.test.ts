@@ -54,3 +54,36 @@ test.each(['retry', 'publish'])('while a journey is held, no call is made becaus
   expect(receiver.requests).toHaveLength(1)
   expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
 })
+
+test('a user whose timer failed at a message takes the path of the message, once it has an outcome', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const { id: subscription_id } = (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })).body
+  const campaign = { name: 'Hello', type: 'trigger', channel: 'email', event_name: 'never', subscription_id }
+  const { id } = (await w.post('/api/client/campaigns', campaign)).body
+  await w.put(`/api/client/campaigns/${id}/templates/en`, { subject: 'Hello', from: 'a@example.com', html: '<p>Hi</p>' })
+  await w.patch(`/api/client/campaigns/${id}`, { state: 'running' })
+  await w.post(`/api/client/campaigns/${id}/pause`)
+  const send = {
+    type: 'action',
+    x: 0,
+    y: 9,
+    data: { campaign_id: id },
+    children: ['sent', 'delivered'].map((path) => ({ external_id: 'w1', path })),
+  }
+  const journey = await createJourney(
+    w,
+    { status: 'live' },
+    { ...READY, start: { ...READY.start, children: [{ external_id: 'send' }] }, send },
+  )
+  await w.post('/api/client/events', [{ name: 'cart', external_id: 'ana' }])
+  await w.drain()
+  await parkAll(w, 'timer: a statement failed')
+  expect((await journey.post('users/ana/retry')).status).toBe(202)
+  await w.drain()
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'send', due_at: expect.any(String) }])
+  expect((await w.post(`/api/client/campaigns/${id}/resume`)).status).toBe(200)
+  await w.drain()
+  expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(1)
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
+})
