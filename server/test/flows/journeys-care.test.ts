@@ -167,6 +167,37 @@ test('users who acted in a future that did not come act again: waits count from 
   expect((await past(w)).map(({ reason }) => reason)).toEqual(['exit', 'exit', 'exit'])
 })
 
+test('users who entered or were held out in a future that did not come may enter again, and reach goals', async () => {
+  await using w = await world()
+  await w.users('ana', 'lee')
+  const goals = [{ name: 'bought', event_name: 'purchase', within_days: 14 }]
+  const again = { ...steps, start: { ...start, data: { ...start.data, reenter_after: '7d' } } }
+  const journeys = [await createJourney(w, {}, again), await createJourney(w, {}, again)] as const
+  expect((await w.patch(journeys[0].path, { settings: { goals } })).status).toBe(200)
+  expect((await w.patch(journeys[1].path, { settings: { goals, holdout_percent: 100 } })).status).toBe(200)
+  for (const { post } of journeys) expect((await post('publish')).status).toBe(200)
+  await w.drain()
+  const before = w.clock.now()
+  w.advance('40 days')
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  w.advance('2 hours')
+  await send(w, { name: 'cart', external_id: 'lee' })
+  await w.drain()
+  // Ana has left by then, and Lee is inside.
+  expect([await past(w), await inside(w)]).toMatchObject([[{ user_id: await userIdOf(w, 'ana') }], [{ user_id: await userIdOf(w, 'lee') }]])
+  w.clock.set(before)
+  await w.drain()
+  w.advance('1 day')
+  await send(w, ...['ana', 'lee'].map((external_id) => ({ name: 'purchase', external_id })))
+  await w.drain()
+  expect(await counts(w, 'goal')).toEqual({ goal: 4 })
+  w.advance('6 days')
+  await send(w, ...['ana', 'lee'].map((external_id) => ({ name: 'cart', external_id })))
+  await w.drain()
+  expect(await counts(w, 'entered', 'refused')).toEqual({ entered: 4 })
+})
+
 test('after a long outage steps do not follow each other at once', async () => {
   await using w = await world()
   await w.users('ana')

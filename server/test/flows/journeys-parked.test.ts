@@ -2,7 +2,13 @@
 import { expect, test } from 'vitest'
 import { createJourney, putInside, READY } from '../journeys.ts'
 import { select } from '../select.ts'
-import { world } from '../world.ts'
+import { type World, world } from '../world.ts'
+
+/** Parks the user of an entrance, as a decision that failed for the last time does. */
+async function parkAll(w: World, parked: string): Promise<void> {
+  await select(w, 'delete from journey_timers where project_id = $1', [w.projectId])
+  await select(w, 'update journey_entrances set parked = $2, due_at = null, attempts = 5 where project_id = $1', [w.projectId, parked])
+}
 
 test('a decision that failed on arrival is made again: the user waits', async () => {
   await using w = await world()
@@ -21,4 +27,63 @@ test('a decision that failed on arrival is made again: the user waits', async ()
   const { entrances } = await journey.get('users/ana')
   expect(entrances).toMatchObject([{ step: 'w1', outcome: null, due_at: expect.any(String) }])
   expect(entrances[0].parked).toBeUndefined()
+})
+
+test.each(['retry', 'publish'])('while a journey is held, no call is made because a decision is made again: %s', async (how) => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await w.users('ana')
+  const call = { type: 'webhook', x: 0, y: 9, data: { url: receiver.url }, children: [{ external_id: 'w1' }] }
+  const steps = { ...READY, api: { ...READY.api, children: [{ external_id: 'call' }] }, call }
+  const journey = await createJourney(w, { status: 'live' }, steps)
+  await putInside(w, journey, { user: 'ana', step: 'call' })
+  await parkAll(w, 'arrived: a bug')
+  expect((await journey.post('hold')).status).toBe(200)
+  if (how === 'retry') expect((await journey.post('users/ana/retry')).status).toBe(202)
+  else {
+    expect((await journey.put({ ...steps, extra: { type: 'exit', x: 9, y: 9, data: { when: [{ event_name: 'cancel' }] } } })).status).toBe(
+      200,
+    )
+    expect((await journey.post('publish', { plan: { default: 'move' } })).status).toBe(200)
+  }
+  await w.drain()
+  expect(receiver.requests).toEqual([])
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'call', held: true }])
+  expect((await journey.post('resume')).status).toBe(200)
+  await w.drain()
+  expect(receiver.requests).toHaveLength(1)
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
+})
+
+test('a user whose timer failed at a message takes the path of the message, once it has an outcome', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const { id: subscription_id } = (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })).body
+  const campaign = { name: 'Hello', type: 'trigger', channel: 'email', event_name: 'never', subscription_id }
+  const { id } = (await w.post('/api/client/campaigns', campaign)).body
+  await w.put(`/api/client/campaigns/${id}/templates/en`, { subject: 'Hello', from: 'a@example.com', html: '<p>Hi</p>' })
+  await w.patch(`/api/client/campaigns/${id}`, { state: 'running' })
+  await w.post(`/api/client/campaigns/${id}/pause`)
+  const send = {
+    type: 'action',
+    x: 0,
+    y: 9,
+    data: { campaign_id: id },
+    children: ['sent', 'delivered'].map((path) => ({ external_id: 'w1', path })),
+  }
+  const journey = await createJourney(
+    w,
+    { status: 'live' },
+    { ...READY, start: { ...READY.start, children: [{ external_id: 'send' }] }, send },
+  )
+  await w.post('/api/client/events', [{ name: 'cart', external_id: 'ana' }])
+  await w.drain()
+  await parkAll(w, 'timer: a statement failed')
+  expect((await journey.post('users/ana/retry')).status).toBe(202)
+  await w.drain()
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'send', due_at: expect.any(String) }])
+  expect((await w.post(`/api/client/campaigns/${id}/resume`)).status).toBe(200)
+  await w.drain()
+  expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(1)
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
 })

@@ -203,6 +203,8 @@ describe('the settings of a step cannot be published:', () => {
     ['entrance', { trigger: 'event', event_name: 'x', where: [{ attribute: 'plan', is: 1 }] }, ['where[0].attribute']],
     ['entrance', { trigger: 'none', rule: { list: 'x' } }, ['rule.list']],
     ['entrance', { trigger: 'api', entry_key: 'cart_id' }, ['entry_key']],
+    ['entrance', { trigger: 'list', list_id: 1, entry_key: 'data.cart_id' }, ['entry_key']],
+    ['entrance', { trigger: 'schedule', list_id: 1, schedule: 'FREQ=DAILY', entry_key: 'data.cart_id' }, ['entry_key']],
     ['entrance', { trigger: 'api', reenter_after: '20y' }, ['reenter_after']],
     ['entrance', { trigger: 'api', on_repeat: 'restart' }, ['on_repeat']],
     ['entrance', { trigger: 'api', on_repeat: 'update', multiple: true, concurrent: true }, ['on_repeat']],

@@ -9,7 +9,8 @@ export type JourneyItem = Who &
   (
     | { do: 'enter'; entrance?: string; cause: string; data?: Record<string, unknown>; key?: string; depth?: number }
     | { do: 'move'; to: string }
-    | { do: 'skip' }
+    /** Skips the step of this visit. Items of earlier versions of the server have none. */
+    | { do: 'skip'; visit?: number }
     | { do: 'retry' }
     /** Ends the entrance with this reason: `removed`, `stopped`, `archived`, `drained`, `published`. */
     | { do: 'exit'; reason: string }

@@ -29,6 +29,7 @@ export {
   journeysOfUsers,
   journeyUsersOf,
   saveJourneyUsers,
+  setBackJourneyUsers,
   updateEntrances,
 } from './queries.ts'
 export { journeyFactsOf, journeysWithSteps } from './rule-facts.queries.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { sql } from '../../infra/postgres/db.ts'
+import { type Sql, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
@@ -133,6 +133,30 @@ export const saveJourneyUsers = (ctx: InTx, changes: JourneyUserChange[]) =>
             goal_until = greatest(u.goal_until, excluded.goal_until), last_outcome = coalesce(excluded.last_outcome, u.last_outcome),
             arm = coalesce(excluded.arm, u.arm), goals = u.goals || excluded.goals`,
   )
+
+/**
+ * Sets instants of the stored history of a journey that are later than `after`, because a clock was ahead, back to now: of at most `limit`
+ * users. Returns of how many.
+ */
+export const setBackJourneyUsers = (ctx: InTx, journeyId: JourneyId, after: Date, limit: number): Promise<number> => {
+  const now = ctx.clock.now()
+  const notAfterNow = (column: Sql) => sql`case when u.${column} > ${now} then ${now} else u.${column} end`
+  return ctx.db.run(
+    sql`with ahead as (
+          select user_id from journey_users
+          where project_id = ${ctx.projectId} and journey_id = ${journeyId}
+            and greatest(last_entered_at, last_ended_at, held_out_at) > ${after}
+          order by user_id
+          limit ${limit}
+          for update
+        )
+        update journey_users u
+        set first_entered_at = ${notAfterNow(sql`first_entered_at`)}, last_entered_at = ${notAfterNow(sql`last_entered_at`)},
+            last_ended_at = ${notAfterNow(sql`last_ended_at`)}, held_out_at = ${notAfterNow(sql`held_out_at`)}
+        from ahead a
+        where u.project_id = ${ctx.projectId} and u.journey_id = ${journeyId} and u.user_id = a.user_id`,
+  )
+}
 
 /** Stores entrances that ended, through COPY. */
 export const copyPast = (ctx: InTx, rows: PastEntrance[]) =>

@@ -147,6 +147,27 @@ describe('a backtest', () => {
     expect(simulated.sort()).toEqual(tested)
   }, 120_000)
 
+  test('of a journey with a link counts nothing of the other journey', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const wait = { type: 'delay', ...at(2), data: { format: 'duration', days: 3 } }
+    const entrance = (data: object, next: string) => ({ type: 'entrance', ...at(0), data, children: [to(next)] })
+    const other = await createJourney(w, { status: 'live' }, { start: entrance({ trigger: 'none' }, 'wait'), wait })
+    const start = entrance({ trigger: 'event', event_name: 'cart', multiple: true, concurrent: true }, 'go')
+    const go = { type: 'link', ...at(1), data: { journey_id: other.id }, children: [to('wait'), to('wait', 'refused')] }
+    const journey = await createJourney(w, { status: 'live' }, { start, go, wait })
+    const since = w.clock.now().toISOString()
+    for (const _ of ['enters the other one', 'is refused there']) {
+      await w.post('/api/client/events', [{ name: 'cart', external_id: 'ana' }])
+      await w.drain()
+      w.advance('1 minute')
+    }
+    const { result } = await run(w, journey, { since })
+    expect(result).toMatchObject({ entrants: 2, completed: 0, active: 2, refused: {}, difference: {} })
+    expect(result.steps.start.entered).toBe(2)
+    expect(result.examples[0].visits.map(({ step }: { step: string }) => step)).toEqual(['start', 'go', 'wait', 'start', 'go', 'wait'])
+  })
+
   test('runs one at a time, ten in a day, and can be cancelled', async () => {
     await using w = await world()
     const journey = await createJourney(w, {}, { start: { type: 'entrance', ...at(0), data: { trigger: 'event', event_name: 'cart' } } })

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createJourney, putInside, queuedItems, READY } from '../../../../test/journeys.ts'
+import { createJourney, putInside, queuedItems, READY, userIdOf } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import type { JourneyId, UserId } from '../../../lib/ids.ts'
+import { appendJourneyItems } from '../append-items.ts'
 
 const failed = (param: string) => ({ status: 422, body: { code: 'validation_failed', error: { param } } })
 const enters = (external_id: string, more: object = {}) => ({ external_id, ...more })
@@ -90,6 +93,7 @@ describe('a user inside', () => {
     await w.drain()
     expect(await insideStates(w, journey)).toEqual(['ana w2'])
     expect(await journey.post('users/ana/move', { to: 'w1', entrance_id })).toMatchObject(concerned)
+    await w.drain()
     expect(await journey.post('users/ana/skip')).toMatchObject(concerned)
     await w.drain()
     expect(await insideStates(w, journey)).toEqual(['ana w2'])
@@ -97,6 +101,38 @@ describe('a user inside', () => {
     await w.drain()
     expect(await insideStates(w, journey)).toEqual([])
     expect((await journey.get('users/ana')).entrances[0]).toMatchObject({ outcome: 'exited', reason: 'removed' })
+  })
+
+  const later = (to: string) => ({ x: 0, y: 0, children: [{ external_id: to }] })
+
+  test('skips the step that the request was about, and no later one', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const graph = { ...steps, w1: { ...READY.w1, ...later('w2') }, w2: { ...READY.w1, ...later('w3') }, w3: READY.w1 }
+    const journey = await createJourney(w, { status: 'live' }, graph)
+    await journey.post('entrances', enters('ana'))
+    await w.drain()
+    for (const _ of ['a click', 'another one']) expect((await journey.post('users/ana/skip')).status).toBe(202)
+    await w.drain()
+    expect(await insideStates(w, journey)).toEqual(['ana w2'])
+  })
+
+  test('stays at a step without a default path that is skipped by an item without its visit', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const waits = {
+      ...{ type: 'wait_until', x: 0, y: 0, data: { conditions: [{ path: 'bought', event_name: 'purchase' }], timeout: '3d' } },
+      children: ['bought', 'timeout'].map((path) => ({ external_id: 'w3', path })),
+    }
+    const journey = await createJourney(w, { status: 'live' }, { ...steps, w2: waits, w3: READY.w1 })
+    await journey.post('entrances', enters('ana'))
+    await w.drain()
+    w.advance('48 hours')
+    await w.drain()
+    const [journey_id, user_id] = [journey.id as JourneyId, (await userIdOf(w, 'ana')) as UserId]
+    await inTx(w.ctx, (ctx) => appendJourneyItems(ctx, [{ do: 'skip', journey_id, user_id }]))
+    await w.drain()
+    expect(await insideStates(w, journey)).toEqual(['ana w2'])
   })
 
   test('that is parked is decided about again', async () => {

@@ -69,7 +69,7 @@ export const moveUser = (ctx: ProjectCtx, id: JourneyId, name: string, { to, ent
     ),
   )
 
-/** Lets a user leave the step by its default path. Throws 404, 422. */
+/** Lets a user leave the step by its default path, unless the user has left it before this is applied. Throws 404, 422. */
 export const skipStep = (ctx: ProjectCtx, id: JourneyId, name: string, entranceId?: number): Promise<Concerned> =>
   onUser(ctx, id, name, entranceId, { do: 'skip' }, (steps, { external_id: key }) => {
     const step = steps.find(({ external_id }) => external_id === key)
@@ -112,7 +112,12 @@ function onUser(
     if (entrances.length === 0) throw notInside(wanted)
     const graphs = await findVersions(ctx, id, [...new Set(entrances.map(({ version }) => version))])
     for (const entrance of entrances) check(graphs.find(({ version }) => version === entrance.version)?.steps ?? [], entrance)
-    const items = entrances.map(({ entrance_id }): JourneyItem => ({ journey_id: id, user_id: user.id, entrance_id, ...action }))
+    const items = entrances.map(
+      ({ entrance_id, visit }): JourneyItem => ({
+        ...{ journey_id: id, user_id: user.id, entrance_id },
+        ...(action.do === 'skip' ? { ...action, visit } : action),
+      }),
+    )
     await appendJourneyItems(ctx, items)
     return { entrance_ids: entrances.map(({ entrance_id }) => entrance_id) }
   })

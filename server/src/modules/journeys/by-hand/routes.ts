@@ -99,7 +99,8 @@ export const byHandRoutes = [
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/users/{userId}/skip',
     summary: 'Skip a user’s current step.',
-    description: 'The user leaves by the default path. A step without one cannot be skipped.',
+    description:
+      'The user leaves by the default path. A step without one cannot be skipped. If the user has left the step before the request is applied, nothing happens.',
     access: { secret: 'publisher' },
     audit: OF_A_USER,
     params: userParams,

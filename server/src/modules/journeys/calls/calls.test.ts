@@ -101,6 +101,34 @@ test.each([
   ])
 })
 
+test('a call that the step has given up is not made', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const { journey } = await atCall(w, receiver.url)
+  w.advance('26 hours')
+  await w.drain('ingest.apply')
+  const [{ visits }] = (await journey.get('users/ana')).entrances
+  expect(visits.find(({ step }: any) => step === 'call')).toMatchObject({ path: 'failed', reason: 'no_answer' })
+  await w.drain()
+  expect(receiver.requests).toEqual([])
+  expect(await select(w, 'select * from journey_calls where project_id = $1', [w.projectId])).toEqual([])
+})
+
+test('a call that has waited for a day is not made any more, and the step gives it up', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const { journey } = await atCall(w, receiver.url)
+  w.advance('24 hours')
+  w.advance('1 minute')
+  await w.drain()
+  expect(receiver.requests).toEqual([])
+  w.advance('1 hour')
+  await w.drain()
+  expect(receiver.requests).toEqual([])
+  const [{ visits }] = (await journey.get('users/ana')).entrances
+  expect(visits.find(({ step }: any) => step === 'call')).toMatchObject({ path: 'failed', reason: 'no_answer' })
+})
+
 test('the answer of a call whose user left is dropped', async () => {
   await using w = await world()
   const receiver = await w.receiver()

@@ -4,6 +4,7 @@ import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant } from '../../../lib/shapes.ts'
 import type { CallRequest } from '../steps/step.ts'
+import { AGE_MAX_MS } from './retry.ts'
 
 const CallRow = Type.Object({
   project_id: IdOf<ProjectId>(),
@@ -20,6 +21,9 @@ export type CallRow = Static<typeof CallRow>
 
 /** One claim at a time, so that a host has no more calls than its room. */
 const lockClaims = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('journey calls', 0))`)
+
+/** Calls that were asked for before this are not made: they are withdrawn when their steps give them up. */
+const oldest = (ctx: Ctx): Date => new Date(ctx.clock.now().getTime() - AGE_MAX_MS)
 
 /**
  * Leases due calls: of each host of a project as many as there is room for. While it is leased, a call is due at the end of its lease, so
@@ -47,6 +51,7 @@ export async function claimCalls(
                                 and b.lease_until > ${ctx.clock.now()}) busy
           cross join lateral (select project_id, user_id, entrance_id, visit, due_at from journey_calls c
                               where c.project_id = h.project_id and c.host = h.host and c.due_at <= ${ctx.clock.now()}
+                                and c.created_at >= ${oldest(ctx)}
                               order by c.due_at
                               limit greatest(0, ${perHost} - busy.calls)) d
           order by d.due_at
@@ -82,6 +87,7 @@ export const countCalls = (ctx: Ctx): Promise<number> => ctx.db.value(Count, sql
 
 /** When the next call is due. */
 export const nextCallAt = async (ctx: Ctx): Promise<Date | null> =>
-  (await ctx.db.first(NextRow, sql`select due_at from journey_calls order by due_at limit 1`))?.due_at ?? null
+  (await ctx.db.first(NextRow, sql`select due_at from journey_calls where created_at >= ${oldest(ctx)} order by due_at limit 1`))?.due_at ??
+  null
 
 const NextRow = Type.Object({ due_at: Instant })

@@ -5,8 +5,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
 /** The steps of webhook deliveries. */
 const STEPS_MS = [5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 10 * HOUR_MS]
 const JITTER = 0.2
-/** A call is not tried again later than this after the user came to the step. */
-const AGE_MAX_MS = DAY_MS
+/** A call is not made later than this after the step asked for it: an hour before the step gives it up. */
+export const AGE_MAX_MS = DAY_MS
 
 const RETRIED = [408, 409, 429]
 

@@ -121,9 +121,10 @@ export function attempt(run: Run, { userId, at, graph, fact, event }: Attempt): 
 const isIn = (entrance: Entrance, journeyId: JourneyId, slot: string): boolean => entrance.journeyId === journeyId && entrance.slot === slot
 
 function refuse(run: Run, { journeyId, settings }: Graph, userId: UserId, reason: string, at: Date): void {
-  run.refusals.set(reason, (run.refusals.get(reason) ?? 0) + 1)
+  const refused = { journey_id: journeyId, what: 'refused', reason } as const
+  add(run.refusals, refused)
   if (reason !== 'held_out') {
-    add(run.counts, { journey_id: journeyId, what: 'refused', reason })
+    add(run.counts, refused)
     return
   }
   const known = run.world.loaded.journeyUser(userId, journeyId).heldOutAt ?? deltaOf(run, userId, journeyId).held_out_at

@@ -1,7 +1,8 @@
 /** What facts and items do to the users who are inside: exits first, then what they wait for. Pure. */
 import type { JourneyItem } from '../queue-items.ts'
-import type { Input } from '../steps/step.ts'
-import { contextOf, decide, jump, type Question, type Task } from './advance.ts'
+import { isSameRate } from '../steps/balancer.ts'
+import { DEFAULT_PATH, type Input } from '../steps/step.ts'
+import { contextOf, decide, decideOnArrival, jump, type Question, type Task } from './advance.ts'
 import { actAt, type Entrance, SKIPPED, setBack, setTimer, unpark } from './entrance.ts'
 import { dependenciesOf, type Fact, inputOf, type Occasion } from './facts.ts'
 import type { CompiledStep } from './graph.ts'
@@ -131,15 +132,13 @@ function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): T
       return []
     case 'move':
       return moveByHand(run, entrance, item.to, at)
-    case 'skip': {
-      const next = entrance.step.next('default')
-      if (next !== undefined) return moveByHand(run, entrance, next, at, SKIPPED)
-      exit(run, entrance, SKIPPED, at, 'completed')
-      return []
-    }
-    case 'retry':
+    case 'skip':
+      return skip(run, entrance, item.visit, at)
+    case 'retry': {
       if (entrance.parked === null) return []
-      return task(retryOf(entrance))
+      const input = retryOf(entrance)
+      return input.is === 'arrived' ? decideOnArrival(run.round, entrance, at) : task(input)
+    }
     case 'wake':
       if (!entrance.isHeld) return task({ is: 'changed', what: [] })
       if (run.graphs.isHeld(entrance.journeyId)) return []
@@ -166,7 +165,7 @@ function actAgain(run: Run, entrance: Entrance): Task[] {
   setBack(entrance, now)
   if (entrance.isHeld) return []
   const isAnew = entrance.step.type === 'balancer' || entrance.parked !== null
-  return [{ entrance, inputs: [isAnew ? { is: 'arrived' } : { is: 'changed', what: [] }], at: now }]
+  return isAnew ? decideOnArrival(run.round, entrance, now) : [{ entrance, inputs: [{ is: 'changed', what: [] }], at: now }]
 }
 
 function answered(run: Run, entrance: Entrance, item: Extract<JourneyItem, { do: 'outcome' | 'answer' }>, at: Date): Task[] {
@@ -181,12 +180,33 @@ function answered(run: Run, entrance: Entrance, item: Extract<JourneyItem, { do:
   return [{ entrance, inputs: [{ is: 'answer', answer, problem: item.problem }], at }]
 }
 
+/** Lets a user leave by the default path. A step without one may be reached by a publication after the request was checked. */
+function skip(run: Run, entrance: Entrance, visit: number | undefined, at: Date): Task[] {
+  const { step } = entrance
+  if ((visit !== undefined && visit !== entrance.visit) || !canBeSkipped(step)) {
+    countStale(run, entrance)
+    return []
+  }
+  const next = step.next(DEFAULT_PATH)
+  if (next !== undefined) return moveByHand(run, entrance, next, at, SKIPPED)
+  exit(run, entrance, SKIPPED, at, 'completed')
+  return []
+}
+
+function canBeSkipped({ kind, settings, hasChild }: CompiledStep): boolean {
+  const paths = kind.paths(settings).map(({ path }) => path)
+  return paths.includes(DEFAULT_PATH) || hasChild(DEFAULT_PATH) || !paths.some(hasChild)
+}
+
 function moveByHand(run: Run, entrance: Entrance, to: string, at: Date, reason = 'moved'): Task[] {
   const step = entrance.graph.steps.get(to)
   return step === undefined ? [] : jump(run.round, entrance, step, reason, at)
 }
 
-/** Moves a user to another version. At a step of the same key and type the visit continues, and the step decides again. */
+/**
+ * Moves a user to another version. At a step of the same key and type the visit continues, and the step decides again: a balancer only if
+ * its rate has changed, because otherwise users would lose their places.
+ */
 function moveByPlan(run: Run, entrance: Entrance, version: number, at: Date): Task[] {
   const graph = run.graphs.version(entrance.journeyId, version)
   if (!graph || entrance.graph.version === version) return []
@@ -206,6 +226,6 @@ function moveByPlan(run: Run, entrance: Entrance, version: number, at: Date): Ta
   if (entrance.isHeld || entrance.visit !== visit) return []
   const wasParked = entrance.parked !== null
   unpark(entrance)
-  const isBegun = target.type !== 'balancer' && !wasParked
-  return [{ entrance, inputs: [isBegun ? { is: 'changed', what: [] } : { is: 'arrived' }], at }]
+  const isBegun = !wasParked && (target.type !== 'balancer' || isSameRate(step.settings, target.settings))
+  return isBegun ? [{ entrance, inputs: [{ is: 'changed', what: [] }], at }] : decideOnArrival(run.round, entrance, at)
 }

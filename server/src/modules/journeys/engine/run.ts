@@ -85,7 +85,8 @@ export type Run = {
   deltas: Map<string, JourneyUserDelta>
   /** Entry keys that were used. */
   keys: Map<string, { user_id: UserId; journey_id: JourneyId; key_hash: number }>
-  refusals: Map<string, number>
+  /** Who did not enter, held out users each time. */
+  refusals: Counts
   /** How many rounds the walk took, and decisions. */
   rounds: number
   decisions: number

@@ -37,7 +37,7 @@ test('a user who is held out is counted once', async () => {
   const run = runOf([{ ...cart({ multiple: true }), settings: { holdout_percent: 100 } }])
   await applyWave(run, [carts('1-0', '2-0')])
   expect([counted(run, 'held_out'), counted(run, 'refused')]).toEqual([[[null, 1]], []])
-  expect([...run.refusals]).toEqual([['held_out', 2]])
+  expect([...run.refusals.values()]).toMatchObject([{ journey_id: JOURNEY, reason: 'held_out', users: 2 }])
   expect(deltaOf(run, USER, JOURNEY)).toMatchObject({ entered: 0, held_out_at: carts().at })
 })
 

@@ -10,6 +10,7 @@ import { type Entrance, hasLeftEarly, park, visitOf } from '../engine/entrance.t
 import { dependenciesOf, type Occasion } from '../engine/facts.ts'
 import { activeOf, instantOf, openRun, type Run } from '../engine/run.ts'
 import { applyWave } from '../engine/walk.ts'
+import type { JourneyItem } from '../queue-items.ts'
 import { applyEffects } from './effects.ts'
 import type { Published } from './graphs.ts'
 import { noteParked } from './parked-alarm.ts'
@@ -97,12 +98,12 @@ async function dropOrphans(ctx: InTx, run: Run, occasions: Occasion[]): Promise<
   if (orphans.length > 0) await deleteTimers(ctx, orphans)
 }
 
-/** The timer of a user who waits for a message is the last resort: the message may have its outcome. */
+/** The timer of a user who waits for a message, or the retry of one that failed, is the last resort: the message may have its outcome. */
 async function readOutcomes(ctx: InTx, run: Run, occasions: Occasion[]): Promise<void> {
   const waiting = occasions.flatMap((occasion) =>
     activeOf(run, occasion.userId)
-      .filter(({ until }) => until === null || until <= occasion.at)
-      .filter(({ id, step }) => step.type === 'action' && occasion.timers.some(({ entranceId }) => entranceId === id))
+      .filter(({ step }) => step.type === 'action')
+      .filter((entrance) => isTimed(entrance, occasion) || occasion.items.some((item) => retriesTimer(entrance, item)))
       .map((entrance) => ({ occasion, entrance })),
   )
   if (waiting.length === 0) return
@@ -112,11 +113,18 @@ async function readOutcomes(ctx: InTx, run: Run, occasions: Occasion[]): Promise
     const message = states.get(`${entrance.userId} ${causeOf(entrance.id, entrance.visit)}`)
     if (!message) continue
     occasion.timers = occasion.timers.filter(({ entranceId }) => entranceId !== entrance.id)
+    occasion.items = occasion.items.filter((item) => !retriesTimer(entrance, item))
     const { state, reason } = message
     const about = { journey_id: entrance.journeyId, user_id: entrance.userId, entrance_id: entrance.id, visit: entrance.visit }
     occasion.items.push({ ...about, do: 'outcome', state, reason })
   }
 }
+
+const isTimed = ({ id, until }: Entrance, { at, timers }: Occasion): boolean =>
+  (until === null || until <= at) && timers.some(({ entranceId }) => entranceId === id)
+
+const retriesTimer = ({ id, parked }: Entrance, item: JourneyItem): boolean =>
+  item.do === 'retry' && item.entrance_id === id && parked?.startsWith('timer:') === true
 
 const timerOf = ({ entrance_id, visit, journey_id, due_at }: Omit<TimerRow, 'user_id'>) => ({
   entranceId: entrance_id,

@@ -61,7 +61,7 @@ async function planMessages(world: LiveWorld, asked: Of<'message'>[], results: R
 /** Reserves in a transaction of its own, so that no lock on a rate is held until the batch is over. */
 async function reservePlaces({ ctx, outside }: LiveWorld, asked: Of<'reserve'>[], results: Results): Promise<void> {
   if (asked.length === 0) return
-  const groups = [...Map.groupBy(asked, ({ entrance, step }) => `${entrance.journeyId} ${step.id}`).values()]
+  const groups = [...Map.groupBy(asked, reservationOf).values()]
   const wanted = groups.map((group) => {
     const [{ entrance, step, effect }] = group as [Of<'reserve'>]
     return { ...effect, journey_id: entrance.journeyId, step_id: step.id, users: group.length }
@@ -77,6 +77,10 @@ async function reservePlaces({ ctx, outside }: LiveWorld, asked: Of<'reserve'>[]
     }
   }
 }
+
+/** Users of several versions may come to a step together, with other settings of the same rate. */
+const reservationOf = ({ entrance, step, effect: { limit, intervalMs, maxWaitMs } }: Of<'reserve'>): string =>
+  [entrance.journeyId, step.id, limit, intervalMs, maxWaitMs].join(' ')
 
 async function planCalls({ ctx }: LiveWorld, asked: Of<'call'>[], results: Results): Promise<void> {
   if (asked.length === 0) return

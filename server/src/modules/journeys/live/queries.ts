@@ -166,6 +166,8 @@ export type Reservation = {
 
 const RateRow = Type.Object({ journey_id: IdOf<JourneyId>(), step_id: Type.Integer(), next_at: Instant })
 
+const rateOf = ({ journey_id, step_id }: Pick<Reservation, 'journey_id' | 'step_id'>): string => `${journey_id} ${step_id}`
+
 /**
  * Reserves the next free places in rates. All users of a step share its rate, and up to `limit` of them may have places at the same time.
  * Returns, for each rate, the time of the first place, which is in the past if users need not wait, and the number of places.
@@ -192,15 +194,19 @@ export async function reserve(ctx: InTx, wanted: Reservation[]): Promise<{ first
         order by r.journey_id, r.step_id
         for update of r`,
   )
-  const nextOf = new Map(found.map(({ journey_id, step_id, next_at }) => [`${journey_id} ${step_id}`, next_at.getTime()]))
-  const reserved = rates.map(({ journey_id, step_id, eachMs, earliestMs, maxWaitMs, users }) => {
-    const firstMs = Math.max(nextOf.get(`${journey_id} ${step_id}`) ?? earliestMs, earliestMs)
+  const nextOf = new Map(found.map((row) => [rateOf(row), row.next_at.getTime()]))
+  const reserved = rates.map((rate) => {
+    const { eachMs, earliestMs, maxWaitMs, users } = rate
+    const firstMs = Math.max(nextOf.get(rateOf(rate)) ?? earliestMs, earliestMs)
     const places = maxWaitMs === null ? users : Math.max(0, Math.min(users, Math.floor((now + maxWaitMs - firstMs) / eachMs) + 1))
-    return { firstAt: new Date(firstMs), places, nextAt: new Date(Math.round(firstMs + eachMs * places)) }
+    nextOf.set(rateOf(rate), Math.round(firstMs + eachMs * places))
+    return { firstAt: new Date(firstMs), places }
   })
+  const nexts = found.map((row) => new Date(nextOf.get(rateOf(row)) ?? row.next_at))
   await ctx.db.run(
     sql`update journey_rates r set next_at = n.next_at
-        from unnest(${steps}, ${reserved.map(({ nextAt }) => nextAt)}::timestamptz[]) as n(journey_id, step_id, next_at)
+        from unnest(${found.map(({ journey_id }) => journey_id)}::bigint[], ${found.map(({ step_id }) => step_id)}::bigint[],
+                    ${nexts}::timestamptz[]) as n(journey_id, step_id, next_at)
         where r.project_id = ${ctx.projectId} and r.journey_id = n.journey_id and r.step_id = n.step_id`,
   )
   return reserved

@@ -113,10 +113,15 @@ async function dropWaiting(ctx: InTx, entrances: Entrance[]): Promise<void> {
   if (calls.length > 0) await queries.deleteCalls(ctx, calls)
 }
 
-/** The visit that was stored, if the user left it otherwise than by a path: by an exit, by hand or by a new version. */
-function leftWaiting({ userId, id, trail, stored }: Entrance) {
+/**
+ * The visit that was stored, if the user left it otherwise than by a path: by an exit, by hand or by a new version. Or if the path was taken
+ * without the answer of the call.
+ */
+function leftWaiting({ userId, id, trail, stored, answers }: Entrance) {
   const visit = stored && trail.findLast((one) => one.visit === stored.visit)
-  if (!visit || visit.left_at === null || visit.path !== null) return []
+  if (!visit || visit.left_at === null) return []
+  const isUnanswered = stored.type === 'webhook' && stored.answers === answers
+  if (visit.path !== null && !isUnanswered) return []
   return [{ user_id: userId, entrance_id: id, visit: visit.visit, type: stored.type }]
 }
 

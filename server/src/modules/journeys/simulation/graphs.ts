@@ -30,7 +30,7 @@ const TRIGGERS = ['none', 'api', 'event', 'list', 'schedule']
 
 /**
  * The journeys that the links of a graph lead to, reduced to their entrances, which decide who enters. Users can enter them only by a link,
- * and do not move on.
+ * and do not move on. Of the triggers is left which entrance a link without one leads to.
  */
 export async function linkedGraphs(ctx: ProjectCtx, { steps, journeyId }: Graph): Promise<Graph[]> {
   const ids = [...steps.values()].flatMap(({ type, settings }) => (type === 'link' ? [settings.journey_id as JourneyId] : []))
@@ -38,8 +38,10 @@ export async function linkedGraphs(ctx: ProjectCtx, { steps, journeyId }: Graph)
   if (others.length === 0) return []
   return (await liveGraphsOf(ctx, others)).map(({ journey_id, version, steps, settings }) => {
     const rank = ({ data }: Step) => TRIGGERS.indexOf((data as { trigger?: string }).trigger ?? 'none')
-    const entrances = steps.filter(({ type }) => type === 'entrance').sort((a, b) => rank(a) - rank(b))
-    const alone = entrances.map((step) => ({ ...step, data: { ...step.data, trigger: 'none' }, children: [] }))
+    const entrances = steps
+      .filter(({ type }) => type === 'entrance')
+      .sort((a, b) => rank(a) - rank(b) || (a.external_id < b.external_id ? -1 : 1))
+    const alone = entrances.map((step, at) => ({ ...step, data: { ...step.data, trigger: at === 0 ? 'none' : 'schedule' }, children: [] }))
     return compiled(journey_id, version, alone, settings)
   })
 }

@@ -27,6 +27,7 @@ export type Simulation = {
 
 export type SimulatedRefusal = { at: Date; reason: string }
 
+/** What happened in the simulated journey. */
 export type Simulated = {
   entrances: Entrance[]
   /** By entrance. */
@@ -41,7 +42,7 @@ const ITEMS_MAX = 20_000
 
 /** Simulates one user. The graph to simulate is the first of the live ones. */
 export async function simulateUser(simulation: Simulation): Promise<Simulated> {
-  const { user, given, items, until, visitsMax, pause } = simulation
+  const { journeyId, user, given, items, until, visitsMax, pause } = simulation
   const world = new MemoryWorld(user, given)
   const result: Simulated = { entrances: [], visits: new Map(), messages: world.messages, refusals: [], stopped: null }
   const waiting = [...items]
@@ -54,7 +55,7 @@ export async function simulateUser(simulation: Simulation): Promise<Simulated> {
     if (result.stopped !== null) break
     await applyOne(simulation, world, result, next)
   }
-  return result
+  return { ...result, entrances: result.entrances.filter((entrance) => entrance.journeyId === journeyId) }
 }
 
 const countVisits = ({ visits }: Simulated): number => visits.values().reduce((sum, of) => sum + of.length, 0)
@@ -89,7 +90,12 @@ function nextOf({ until }: Simulation, world: MemoryWorld, entrances: Entrance[]
   return { at: item.at, item, entrance: null }
 }
 
-async function applyOne({ graphs, watches, user }: Simulation, world: MemoryWorld, result: Simulated, next: Next): Promise<void> {
+async function applyOne(
+  { journeyId, graphs, watches, user }: Simulation,
+  world: MemoryWorld,
+  result: Simulated,
+  next: Next,
+): Promise<void> {
   const { at, item, entrance } = next
   world.now = at
   const facts = item ? world.accept(item) : []
@@ -103,19 +109,19 @@ async function applyOne({ graphs, watches, user }: Simulation, world: MemoryWorl
   const run = openRun({ world, graphs, now: at, onFailure }, active)
   const occasion: Occasion = { userId: user.user.id, at, depth: 0, facts, timers, items }
   await applyWave(run, [occasion])
-  takeOver(user, run, result, at)
+  takeOver(journeyId, user, run, result, at)
 }
 
 const timerOf = ({ id, visit, journeyId, dueAt }: Entrance) => ({ entranceId: id, visit, journeyId, dueAt: dueAt as Date })
 
-/** Keeps what a wave changed, as a database would. */
-function takeOver(user: SimulatedUser, run: Run, result: Simulated, at: Date): void {
+/** Keeps what a wave changed, as a database would. Of journeys that links led to, only what decides about further entrances. */
+function takeOver(simulated: JourneyId, user: SimulatedUser, run: Run, result: Simulated, at: Date): void {
   const all = [...run.entrances.values()].flat()
   for (const entrance of all) {
     if (!result.entrances.includes(entrance)) result.entrances.push(entrance)
     if (entrance.outcome === null && entrance.dueAt === null && entrance.parked === null)
       park(entrance, `arrived: The step ${entrance.step.key} neither moves on nor waits.`, at)
-    noteVisits(result, entrance)
+    if (entrance.journeyId === simulated) noteVisits(result, entrance)
   }
   for (const [journeyId, entrances] of Map.groupBy(all, (entrance) => entrance.journeyId)) notePlaces(user, journeyId, entrances)
   for (const { journey_id, ...delta } of run.deltas.values()) {
@@ -128,7 +134,8 @@ function takeOver(user: SimulatedUser, run: Run, result: Simulated, at: Date): v
     for (let entered = 0; entered < delta.entered; entered++) known.enteredAt.push(at)
   }
   for (const { journey_id, key_hash } of run.keys.values()) journeyUserOf(user, journey_id).keys.add(key_hash)
-  for (const [reason, times] of run.refusals) for (let time = 0; time < times; time++) result.refusals.push({ at, reason })
+  for (const { journey_id, reason, users: times } of run.refusals.values())
+    if (journey_id === simulated) for (let time = 0; time < times; time++) result.refusals.push({ at, reason: reason ?? '' })
 }
 
 /** Notes where the user is in a journey, and which entrances ended. */

@@ -211,3 +211,45 @@ async function everything(w: World) {
     ),
   )
 }
+
+/** A journey with a link to `other`, and a wait after it. */
+const linking = (other: number) => ({
+  start: { type: 'entrance', ...at(0), data: { trigger: 'event', event_name: 'cart', multiple: true }, children: [to('go')] },
+  go: { type: 'link', ...at(1), data: { journey_id: other }, children: [to('wait'), to('out', 'refused')] },
+  wait: { type: 'delay', ...at(2), data: { format: 'duration', days: 3 }, children: [to('out')] },
+  out: { type: 'exit', ...at(3), data: { as: 'exited' } },
+})
+const later = { wait: { type: 'delay', ...at(9), data: { format: 'duration', days: 9 } } }
+
+test('a link does not end the entrance, and what happens in the other journey is not shown', async () => {
+  await using w = await world()
+  const none = { type: 'entrance', ...at(0), data: { trigger: 'none' }, children: [to('wait')] }
+  const other = await createJourney(w, { status: 'live' }, { start: none, ...later })
+  const journey = await createJourney(w, {}, linking(other.id))
+  const user = { profile: { email: 'ana@example.com' } }
+  const inside = (await journey.post('simulate', { user, inputs: [cart], until: '2026-11-25T09:00:00.000Z' })).body
+  expect(stepsOf(inside)).toEqual(['start', 'go', 'wait'])
+  expect(inside).toMatchObject({ outcome: null, next_due: '2026-11-27T09:00:00.000Z', refused: [] })
+  const ended = (await journey.post('simulate', { user, inputs: [cart] })).body
+  expect(ended).toMatchObject({ outcome: { as: 'exited' }, next_due: null })
+})
+
+test('a link leads to the entrance that it leads to in a live journey', async () => {
+  await using w = await world()
+  const pro = { attribute: 'data.plan', is: 'pro' }
+  const entrance = (data: object) => ({ type: 'entrance', ...at(0), data, children: [to('wait')] })
+  const entrances = { a: entrance({ trigger: 'event', event_name: 'signed_up' }), z: entrance({ trigger: 'none', rule: pro }) }
+  const other = await createJourney(w, { status: 'live' }, { ...entrances, ...later })
+  const journey = await createJourney(w, { status: 'live' }, linking(other.id))
+  await w.users('ana')
+  await w.post('/api/client/events', [{ ...cart.event, external_id: 'ana' }])
+  await w.drain()
+  const [{ visits }] = (await journey.get('users/ana')).entrances
+  const simulated = (await journey.post('simulate', { user: { external_id: 'ana' }, inputs: [cart] })).body
+  expect(simulated.visits[1]).toMatchObject({ step: 'go', path: 'refused', reason: 'rule' })
+  expect(visits[1]).toMatchObject({ step: 'go', path: 'refused', reason: 'rule' })
+  expect(simulated.refused).toEqual([])
+  const named = linking(other.id)
+  const steps = { ...named, go: { ...named.go, data: { ...named.go.data, entrance: 'a' } } }
+  expect(stepsOf((await journey.post('simulate', { user: { external_id: 'ana' }, steps, inputs: [cart] })).body)).toContain('wait')
+})

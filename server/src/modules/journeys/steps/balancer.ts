@@ -17,6 +17,12 @@ const Settings = Exact({
 })
 type Settings = Static<typeof Settings>
 
+type Rate = { rate_limit?: unknown; rate_interval?: unknown }
+
+/** Whether users who wait by one of these settings keep their places by the other. `max_wait_hours` counts only when they get them. */
+export const isSameRate = (one: Rate, other: Rate): boolean =>
+  one.rate_limit === other.rate_limit && one.rate_interval === other.rate_interval
+
 const PASSED: Decision = { is: 'go', path: DEFAULT_PATH, reason: 'reserved' }
 
 function decide({ rate_limit, rate_interval, max_wait_hours }: Settings, { input, now, noted }: StepContext): Decision {

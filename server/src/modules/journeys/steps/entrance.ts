@@ -54,7 +54,8 @@ const Settings = Exact({
   entry_key: Type.Optional(
     Line(1000, {
       description:
-        'A path in event data, such as `data.cart_id`. `multiple`, `concurrent` and `on_repeat` then apply to each value separately. ' +
+        'A path in the data of an event or a request, such as `data.cart_id`; not with the triggers `list` and `schedule`. ' +
+        '`multiple`, `concurrent` and `on_repeat` then apply to each value separately. ' +
         'Later events with another value neither end waits nor meet exit criteria. A value that no event or request has had for `JOURNEY_KEY_RETENTION_DAYS` is treated as new.',
     }),
   ),
@@ -79,6 +80,8 @@ export type EntranceSettings = Static<typeof Settings>
 
 const NEEDS: Record<string, string[]> = { event: ['event_name'], list: ['list_id'], schedule: ['schedule', 'list_id'] }
 const BY_DATA: unknown[] = ['event', 'api']
+/** What makes users enter without data that could have a key. An entrance `none` gets that of requests. */
+const WITHOUT_DATA: unknown[] = ['list', 'schedule']
 
 function publishedFaults(settings: EntranceSettings): Fault[] {
   const { trigger, event_name, where, schedule, rule, entry_key, reenter_after, on_repeat, multiple, concurrent } = settings
@@ -92,7 +95,7 @@ function publishedFaults(settings: EntranceSettings): Fault[] {
     ...testFaults(where, 'where'),
     ...ruleFaults(rule, 'rule'),
     ...(problem === null ? [] : [broken('schedule', `The value of \`schedule\` ${problem}.`)]),
-    ...(entry_key === undefined || pathOf(entry_key) ? [] : [broken('entry_key', '`entry_key` must be a path such as `data.cart_id`.')]),
+    ...keyFaults(trigger, entry_key),
     ...durationFaults(reenter_after, 'reenter_after', { mostMs: REENTER_AFTER_MAX_MS }),
     ...(on_repeat === 'restart' && !multiple
       ? [broken('on_repeat', 'With `restart`, users enter again. Set `multiple` to true to allow that.')]
@@ -101,6 +104,12 @@ function publishedFaults(settings: EntranceSettings): Fault[] {
       ? [broken('on_repeat', 'With `concurrent`, every entry is separate. Omit `on_repeat`, or set `concurrent` to false.')]
       : []),
   ]
+}
+
+function keyFaults(trigger: unknown, key: string | undefined): Fault[] {
+  if (key === undefined) return []
+  if (WITHOUT_DATA.includes(trigger)) return [broken('entry_key', 'Only an `event` or a request has data for `entry_key`. Omit it.')]
+  return pathOf(key) ? [] : [broken('entry_key', '`entry_key` must be a path such as `data.cart_id`.')]
 }
 
 /** Entrances by list changes have a trigger of their own, and what the server writes about messages is no act of a user. */

@@ -7,19 +7,21 @@ import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
 import { audienceAfter, membersInZones } from '../../lists/index.ts'
-import { type EntranceFilter, entrancesAfter } from '../../positions/index.ts'
+import { type EntranceFilter, entrancesAfter, setBackJourneyUsers } from '../../positions/index.ts'
 import { findProject, inEachProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
 import { causes } from '../engine/ids.ts'
 import { LATE_MS } from '../engine/run.ts'
 import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
+import { freePlaces } from '../rates.queries.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
 import { claimSweep, deleteSweep, dueSweeps, insertSweep, noteMissed, publishedAt, type SweepRow, saveSweep } from './queries.ts'
 import { type Due, dueAt, nextInstant, zonesAt } from './schedules.ts'
 
 const SWEEPS_AT_ONCE = 10
 const USERS_AT_ONCE = 1000
+const HISTORIES_AT_ONCE = 5000
 /** Sweeps rest while more items of their project wait. */
 const WAITING_MAX = 50_000
 export const REST_MS = SECOND_MS
@@ -41,11 +43,12 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
     case 'publish':
       return overTwice(ctx, sweep, work, await leftBehind(ctx, sweep, work.params), { do: 'plan', version: work.params.version })
     case 'exit':
+      if (sweep.cursor === null && !work.params.isAgain) await freePlaces(ctx, sweep.journey_id)
       return overTwice(ctx, sweep, work, { enteredBefore: lastEntry(ctx, work.params) }, { do: 'exit', reason: work.params.reason })
     case 'resume':
       return overTwice(ctx, sweep, work, { held: true }, { do: 'wake' })
     case 'clock':
-      return overEntrances(ctx, sweep, { actedAfter: new Date(work.params.after) }, { do: 'clock' })
+      return overFuture(ctx, sweep, new Date(work.params.after))
     case 'existing':
       return overMembers(ctx, sweep, work.params)
     case 'schedule':
@@ -98,6 +101,16 @@ async function overEntrances(ctx: InTx, sweep: SweepRow, filter: EntranceFilter,
   if (last && places.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, last, sweep.next_at)
   else await deleteSweep(ctx, sweep.id)
   return places.length
+}
+
+/** Users whose history is in the future, those who have left included, and then the entrances that acted there. */
+async function overFuture(ctx: InTx, sweep: SweepRow, after: Date): Promise<number> {
+  const now = ctx.clock.now()
+  if (sweep.cursor === null) {
+    const done = await setBackJourneyUsers(ctx, sweep.journey_id, now > after ? now : after, HISTORIES_AT_ONCE)
+    if (done === HISTORIES_AT_ONCE) return done
+  }
+  return overEntrances(ctx, sweep, { actedAfter: after }, { do: 'clock' })
 }
 
 const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => (await findJourney(ctx, journey_id))?.status === 'live'

@@ -1,6 +1,7 @@
 /** What happens to the users inside when a version is published. Pure. */
 import type { Fault } from '../../../lib/errors.ts'
 import type { Step } from '../schema.ts'
+import { isSameRate } from '../steps/balancer.ts'
 import type { Plan, PlanEntry } from './schema.ts'
 
 /** Users at a step of an earlier version. `type` is that of the step there. */
@@ -43,14 +44,30 @@ export function targetFaults(param: string, key: string, target: Step | undefine
   return []
 }
 
+function entryFor({ steps = {}, default: otherwise = 'stay' }: Plan, key: string): PlanEntry {
+  const own = Object.hasOwn(steps, key) ? steps[key] : undefined
+  return own ?? otherwise
+}
+
+/** The balancers at which nobody keeps a place: all users exit, move elsewhere, or get new places by another rate. */
+export const vacatedBy = (plan: Plan, former: readonly Step[], graph: readonly Step[]): string[] =>
+  former.filter((step) => step.type === 'balancer' && !keepsPlaces(entryFor(plan, step.external_id), step, graph)).map(keyOf)
+
+const keyOf = ({ external_id }: Step): string => external_id
+
+function keepsPlaces(entry: PlanEntry, { external_id: key, data }: Step, graph: readonly Step[]): boolean {
+  if (entry === 'stay' || entry === 'exit') return entry === 'stay'
+  const target = graph.find(({ external_id }) => external_id === key)
+  return (entry === 'move' || entry.move === key) && target?.type === 'balancer' && isSameRate(data, target.data)
+}
+
 /** What happens to the users at each step, and the faults of steps for which the plan cannot be carried out. */
 export function plannedOf(plan: Plan, groups: readonly UsersAtStep[], graph: readonly Step[]): { planned: Planned[]; faults: Fault[] } {
   const targets = new Map(graph.map((step) => [step.external_id, step]))
   const faults: Fault[] = []
   const planned = groups.map((group): Planned => {
     const { external_id: key, type, users } = group
-    const own = Object.hasOwn(plan.steps ?? {}, key) ? plan.steps?.[key] : undefined
-    const entry: PlanEntry = own ?? plan.default ?? 'stay'
+    const entry = entryFor(plan, key)
     if (entry === 'stay' || entry === 'exit') return { ...group, plan: entry, in_place: false }
     const to = entry === 'move' ? key : entry.move
     const target = targets.get(to)

@@ -6,11 +6,12 @@ import { registeredSteps, usersAtSteps } from '../../positions/index.ts'
 import { SWEEP } from '../job-names.ts'
 import { lockJourney } from '../lock.ts'
 import { findJourney, setLiveVersion } from '../queries.ts'
+import { freePlaces } from '../rates.queries.ts'
 import type { JourneyRow, Step } from '../schema.ts'
 import { startEntranceSweeps } from '../sweeps/entrances.ts'
 import { deleteExits, deleteSweeps, insertSweep, movingTo } from '../sweeps/queries.ts'
 import { dueNowOf } from './due-now.ts'
-import { movesUsers, movingOf, type Planned, planFaults, plannedOf, type UsersAtStep } from './plan.ts'
+import { movesUsers, movingOf, type Planned, planFaults, plannedOf, type UsersAtStep, vacatedBy } from './plan.ts'
 import * as queries from './queries.ts'
 import { type FindReferenceFaults, type Graph, readinessOf } from './readiness.ts'
 import type { Plan, Publication, PublishInput } from './schema.ts'
@@ -112,11 +113,25 @@ async function put(ctx: InTx, id: JourneyId, { graph, version }: Pick<Prepared, 
   const given = { ...graph, version, plan, note: note === '' ? null : note, keyId }
   const row = await queries.publishVersion(ctx, id, given, from_version === undefined)
   await setLiveVersion(ctx, id, version)
-  await startSweeps(ctx, id, { version, plan, steps: graph.steps, former: former?.steps ?? [] })
+  const started = { version, plan, steps: graph.steps, former: former?.steps ?? [] }
+  await freeVacated(ctx, id, started)
+  await startSweeps(ctx, id, started)
   return row
 }
 
 type Started = { version: number; plan: Plan; steps: Step[]; former: Step[] }
+
+/** The places that the plan takes from users are free at once, for them and for those who come later. */
+async function freeVacated(ctx: InTx, id: JourneyId, { plan, steps, former }: Started): Promise<void> {
+  const vacated = new Set(vacatedBy(plan, former, steps))
+  if (vacated.size === 0) return
+  const known = (await registeredSteps(ctx, id)).filter(({ external_id }) => vacated.has(external_id))
+  await freePlaces(
+    ctx,
+    id,
+    known.map((step) => step.id),
+  )
+}
 
 async function startSweeps(ctx: InTx, id: JourneyId, { version, plan, steps, former }: Started): Promise<void> {
   // What remains is the second look for the version before.

@@ -1,0 +1,115 @@
+/** Places at balancers when journeys are published, stopped and archived, observed at the users who pass. */
+import { expect, test } from 'vitest'
+import { createJourney, type JourneyClient } from '../journeys.ts'
+import { select } from '../select.ts'
+import { type World, world } from '../world.ts'
+
+const at = { x: 0, y: 0 }
+const to = (external_id: string, path?: string) => ({ external_id, ...(path !== undefined && { path }) })
+
+/** Users enter, wait for their places, and leave, or leave at once if there is no place. */
+const steps = (rate: object, reason = 'passed', before: object | null = null) => ({
+  start: {
+    type: 'entrance',
+    ...at,
+    data: { trigger: 'event', event_name: 'cart', multiple: true },
+    children: [to(before ? 'before' : 'rate')],
+  },
+  ...(before && { before: { type: 'delay', ...at, data: before, children: [to('rate')] } }),
+  rate: { type: 'balancer', ...at, data: rate, children: [to('end'), to('over', 'over_limit')] },
+  end: { type: 'exit', ...at, data: { reason } },
+  over: { type: 'exit', ...at, data: { reason: 'over_limit' } },
+})
+const HOURLY = { rate_limit: 1, rate_interval: 'hour' }
+const DAILY = { rate_limit: 1, rate_interval: 'day' }
+
+async function enter(w: World, ...names: string[]): Promise<void> {
+  await w.users(...names)
+  for (const external_id of names) await w.post('/api/client/events', [{ name: 'cart', external_id }])
+  await w.drain()
+}
+
+const publish = async (w: World, journey: JourneyClient, graph: object, plan: object = { default: 'move' }) => {
+  expect((await journey.put(graph)).status).toBe(200)
+  const { status, text } = await journey.post('publish', { plan })
+  expect(status, text).toBe(200)
+  await w.drain()
+}
+
+const left = async (w: World): Promise<{ user: string; reason: string }[]> =>
+  (await select(
+    w,
+    `select u.external_id as user, p.reason from journey_past p join users u on u.project_id = p.project_id and u.id = p.user_id
+     where p.project_id = $1 order by u.id`,
+    [w.projectId],
+  )) as { user: string; reason: string }[]
+
+/** How many users have passed now, and after each further hour. */
+async function passedBy(w: World, hours: number): Promise<number[]> {
+  const passed = async () => (await left(w)).filter(({ reason }) => reason.startsWith('passed')).length
+  const found = [await passed()]
+  for (let hour = 0; hour < hours; hour++) {
+    w.advance('1 hour')
+    await w.drain()
+    found.push(await passed())
+  }
+  return found
+}
+
+test('users who wait at a balancer keep their places in a new version with the same rate', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, steps({ ...HOURLY, max_wait_hours: 4 }))
+  await enter(w, 'ana', 'bob', 'kim', 'lee')
+  await publish(w, journey, steps({ ...HOURLY, max_wait_hours: 4 }, 'passed again'))
+  await publish(w, journey, steps({ ...HOURLY, max_wait_hours: 3 }, 'passed'))
+  expect(await passedBy(w, 3)).toEqual([1, 2, 3, 4])
+})
+
+test('a new version with another rate gives those who wait new places, from its publication on', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, steps(DAILY))
+  await enter(w, 'ana', 'bob', 'kim', 'lee')
+  await publish(w, journey, steps(HOURLY))
+  expect(await passedBy(w, 2)).toEqual([2, 3, 4])
+})
+
+test('the places of users who stay on their version are not given to others', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, steps(HOURLY))
+  await enter(w, 'ana', 'bob', 'kim')
+  await publish(w, journey, steps({ rate_limit: 2, rate_interval: 'hour' }), {})
+  await enter(w, 'lee')
+  expect(await passedBy(w, 3)).toEqual([1, 2, 3, 4])
+})
+
+test.each(['stop', 'archive', 'publish'])('users who all leave a balancer leave no places behind: %s', async (how) => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, steps(DAILY))
+  await enter(w, 'ana', 'bob', 'kim', 'lee')
+  if (how === 'stop') expect((await journey.post('stop')).status).toBe(202)
+  if (how === 'archive') {
+    expect((await w.delete(journey.path)).status).toBe(204)
+    expect((await w.post(`${journey.path}/unarchive`)).status).toBe(200)
+  }
+  if (how === 'publish') await publish(w, journey, steps(DAILY, 'passed again'), { steps: { rate: 'exit' } })
+  await w.drain()
+  expect((await left(w)).map(({ user }) => user)).toEqual(['ana', 'bob', 'kim', 'lee'])
+  if (how !== 'publish') expect((await w.patch(journey.path, { status: 'live' })).status).toBe(200)
+  await enter(w, 'zoe')
+  expect((await left(w)).at(-1)).toMatchObject({ user: 'zoe', reason: expect.stringContaining('passed') })
+})
+
+test('users of several versions who come to a balancer together get places by the settings of their own', async () => {
+  await using w = await world()
+  const later = { format: 'duration', hours: 1 }
+  const journey = await createJourney(w, { status: 'live' }, steps({ ...HOURLY, max_wait_hours: 1 }, 'passed', later))
+  await enter(w, 'ana', 'bob', 'kim', 'lee')
+  await publish(w, journey, steps(HOURLY, 'passed', later), {})
+  await enter(w, 'pia', 'zoe')
+  w.advance('1 hour')
+  await w.drain()
+  const over = (await left(w)).filter(({ reason }) => reason === 'over_limit').map(({ user }) => user)
+  expect(over.length).toBeGreaterThan(1)
+  expect(over).not.toContain('pia')
+  expect(over).not.toContain('zoe')
+})
