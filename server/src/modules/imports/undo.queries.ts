@@ -3,7 +3,7 @@ import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, ListId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant } from '../../lib/shapes.ts'
-import type { RecordedChange, Values } from './recorded-changes.ts'
+import type { LinkedIds, RecordedChange, Values } from './recorded-changes.ts'
 
 /** Records what a batch changed. `position` is where the batch begins, so that later batches have later numbers. */
 export const insertChanges = (ctx: InTx, id: ImportId, position: number, changes: RecordedChange[]) =>
@@ -13,6 +13,21 @@ export const insertChanges = (ctx: InTx, id: ImportId, position: number, changes
                array(select jsonb_array_elements_text(c.subscription_ids)::bigint), ${ctx.clock.now()}
         from jsonb_to_recordset(${JSON.stringify(changes.map((change, no) => ({ no, ...change })))}::jsonb)
           as c(no int, user_id bigint, is_new boolean, before jsonb, after jsonb, joined boolean, subscription_ids jsonb)`,
+  )
+
+/** Records ids that an import linked to users whom it had created, as part of their creation. A user who got others meanwhile is left out. */
+export const insertLinkedIds = (ctx: InTx, id: ImportId, linked: LinkedIds[]) =>
+  ctx.db.run(
+    sql`update import_changes c
+        set after = c.after || jsonb_build_object('external_id', l.external_id, 'anonymous_id', l.anonymous_id)
+        from unnest(${linked.map(({ user_id }) => user_id)}::bigint[],
+                    ${linked.map(({ before }) => before.external_id)}::text[], ${linked.map(({ before }) => before.anonymous_id)}::text[],
+                    ${linked.map(({ after }) => after.external_id)}::text[], ${linked.map(({ after }) => after.anonymous_id)}::text[])
+          as l(user_id, former_external_id, former_anonymous_id, external_id, anonymous_id)
+        where c.project_id = ${ctx.projectId} and c.user_id = any(${linked.map(({ user_id }) => user_id)}::bigint[]) and c.import_id = ${id}
+          and c.is_new and c.user_id = l.user_id
+          and c.after ->> 'external_id' is not distinct from l.former_external_id
+          and c.after ->> 'anonymous_id' is not distinct from l.former_anonymous_id`,
   )
 
 /** Requests the undoing of an import that ended at this instant or later. Returns 1 if it could be. */
