@@ -228,6 +228,30 @@ test('an erasure removes what is stored without the id of the user: refused rows
   expect([(await refused()).includes('kim,'), (await refused()).includes('lee,'), await parked(w)]).toEqual([false, true, 1])
 })
 
+test('an erasure leaves refused rows in which a number, or the id of another user, is like the id of the user', async () => {
+  await using w = await world()
+  await w.users('42', 'Kim')
+  const { body: list } = await w.post('/api/client/lists', { name: 'Old', type: 'static' })
+  const raw =
+    'age,id,email,external_id\n42,ann,no-address,42\n1, 42 ,no-address,b\n1,KIM,no-address,c\n1,Kim,no-address,d\n1,e,no-address,Kim\n'
+  const mapping = JSON.stringify({ id: 'external_id', external_id: 'data.former_id' })
+  const headers = { 'content-type': 'text/csv' }
+  const importing = (raw: string) =>
+    w.request('POST', `/api/client/lists/${list.id}/import?${new URLSearchParams({ mapping })}`, undefined, { raw, headers })
+  const { body } = await importing(raw)
+  await w.drain()
+  const refused = async (id: number) => (await w.get(`/api/client/lists/${list.id}/imports/${id}/errors`)).text
+  // The error file, imported again, has added columns.
+  const { body: again } = await importing(await refused(body.id))
+  await w.drain()
+  for (const name of ['42', 'Kim']) await erase(w, name)
+  await w.drain()
+  for (const id of [body.id, again.id]) {
+    const rows = (await refused(id)).match(/[^,]+,[^,]+,no-address,.+/g)
+    expect(rows).toEqual(['42,ann,no-address,42', '1,KIM,no-address,c', '1,e,no-address,Kim'])
+  }
+})
+
 test('an erasure removes parked items that name the user by an anonymous id or a user token', async () => {
   await using w = await world()
   const data = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`n${at}`, at]))
