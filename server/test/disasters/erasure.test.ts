@@ -10,6 +10,7 @@ import { lockLists } from '../../src/modules/lists/index.ts'
 import { suppressErased } from '../../src/modules/subscriptions/index.ts'
 import { deleteUser } from '../../src/modules/users/index.ts'
 import { endIdentityEpoch } from '../../src/modules/users/queries.ts'
+import { blastTo, listOf, schedule } from '../blasts.ts'
 import { type World, world } from '../world.ts'
 
 const event = (ids: object) => ({ name: 'order', data: { secret: 'of-kim' }, ...ids })
@@ -126,6 +127,36 @@ test('an erasure that waits for the ids of a batch holds no suppression, for whi
   })
   await erasing
   expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ reason: 'erased' }])
+})
+
+test('an erased user is in no reply from the request on, before the data is deleted', async () => {
+  await using w = await world()
+  const activity = async () => (await w.get('/api/client/activity')).body.results.length
+  await activity()
+  const blast = await blastTo(w, [await listOf(w, 'kim', 'lee')])
+  await schedule(w, blast)
+  await accept(w, event({ anonymous_id: 'visitor' }), { external_id: 'lee', name: 'order', data: { secret: 'of-lee' } })
+  await w.drain()
+  await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
+  await w.drain()
+  const { results: sent } = (await w.get('/api/client/messages?q=kim@example.com')).body
+  expect(sent).toMatchObject([{ user: { external_id: 'kim' } }])
+  const message = `/api/client/messages/${sent[0].id}`
+  const paths = [
+    ...['/api/client/messages?q=example.com', '/api/client/messages', message, `/api/client/campaigns/${blast.id}/recipients`],
+    ...['/api/client/sandbox/messages', '/api/client/schema/events?q=order'],
+  ]
+  const naming = async () => {
+    const texts = await Promise.all(paths.map(async (path) => (await w.get(path)).text))
+    return paths.filter((_, at) => texts[at]?.includes('kim'))
+  }
+  expect([await naming(), await activity()]).toEqual([paths, 2])
+  await erase(w, 'kim')
+  expect([await naming(), await activity()]).toEqual([[], 1])
+  expect((await w.get('/api/client/messages?q=kim')).body.results).toEqual([])
+  expect((await w.get(message)).body).toMatchObject({ content: null, recipient: null, user: { external_id: null } })
+  expect((await w.get(`/api/client/sandbox/messages/${sent[0].id}`)).status).toBe(404)
+  expect((await w.get('/api/client/schema/events?q=order')).text).toContain('of-lee')
 })
 
 describe('an import that was accepted before an erasure', () => {

@@ -85,6 +85,18 @@ export const contactsWithoutOwner = (ctx: ProjectCtx, contacts: Contact[]): Prom
 
 const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>(), erase_requested_at: Instant })
 
+/**
+ * For conditions of other modules: the ids of users whose data is still to be erased, and of those merged into them. Most of the time there are
+ * none, which one look into a small index tells.
+ */
+export const idsToErase = (ctx: Pick<ProjectCtx, 'projectId'>) => sql`
+  (with marked as materialized (
+     select e.id from users e where e.project_id + 0 = ${ctx.projectId} and e.erase_requested_at is not null
+   )
+   select id from marked
+   union all
+   select m.id from marked join users m on m.project_id = ${ctx.projectId} and m.merged_into = marked.id)`
+
 const ERASED_AT_ONCE = 20
 
 /** Users to erase, oldest request first. */

@@ -30,6 +30,7 @@ export {
   eraseUsers,
   findErasable,
   finishErasure,
+  idsToErase,
   idsWithMerged,
   lockLiveUsers,
   usersWithMerges,
