@@ -6,6 +6,7 @@ import { sql } from '../../src/infra/postgres/db.ts'
 import { parkItems } from '../../src/infra/queue/queue.ts'
 import { inTx } from '../../src/infra/runtime/ctx.ts'
 import { Count } from '../../src/lib/shapes.ts'
+import { eraseAnonymousRows } from '../../src/modules/imports/index.ts'
 import { lockLists } from '../../src/modules/lists/index.ts'
 import { suppressErased } from '../../src/modules/subscriptions/index.ts'
 import { deleteUser } from '../../src/modules/users/index.ts'
@@ -225,7 +226,7 @@ describe('an import that was accepted before an erasure', () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const { promise: deleted, resolve: isDeleted } = Promise.withResolvers<void>()
     const erasing = inTx(w.ctx, async (ctx) => {
-      await deleteUser(ctx, 'kim', suppressErased)
+      await deleteUser(ctx, 'kim', { suppressErased, eraseAnonymousRows })
       isDeleted()
       await released
     })
@@ -257,6 +258,35 @@ test('an erasure removes what is stored without the id of the user: refused rows
   await erase(w, 'kim')
   await w.drain()
   expect([(await refused()).includes('kim,'), (await refused()).includes('lee,'), await parked(w)]).toEqual([false, true, 1])
+})
+
+test('an erasure removes rows of files that name the user by a national phone number or an anonymous id', async () => {
+  await using w = await world()
+  await w.post('/api/client/users/batch', [
+    { external_id: 'kim', phone: '+61412345678', anonymous_id: 'v1' },
+    { external_id: 'kim', anonymous_id: 'v2' },
+  ])
+  const { body: list } = await w.post('/api/client/lists', { name: 'Old', type: 'static' })
+  const path = `/api/client/lists/${list.id}/import`
+  const importing = async (raw: string, query = '') => {
+    const { body } = await w.request('POST', `${path}${query}`, undefined, { raw, headers: { 'content-type': 'text/csv' } })
+    await w.drain()
+    return `${path}s/${body.id}`
+  }
+  const rows = [
+    'kim@typo,,0412 345 678,a',
+    'x@typo,,+61 (0)412 345-678,b',
+    'y@typo,v1,,c',
+    'z@typo,,0499 345 678,d',
+    'other@typo,v3,,412345678',
+  ]
+  const refused = await importing(`email,anonymous_id,phone,note\n${rows.join('\n')}\n`)
+  const dry = await importing('anonymous_id,data.income\nv1,1\nv2,2\nv3,3\n', '?dry_run=true')
+  expect((await w.get(dry)).body.first_rows).toHaveLength(3)
+  await erase(w, 'kim')
+  await w.drain()
+  expect((await w.get(`${refused}/errors`)).text.match(/[a-z]+@typo,.*/g)).toEqual(rows.slice(3))
+  expect((await w.get(dry)).body.first_rows).toEqual([{ line: 4, anonymous_id: 'v3', data: { income: '3' } }])
 })
 
 test('an erasure leaves refused rows in which a number, or the id of another user, is like the id of the user', async () => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
+import { fence, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, ListId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant } from '../../lib/shapes.ts'
@@ -152,32 +152,6 @@ export const markChangesDeleted = (ctx: Ctx, imports: ImportToUndo[]) =>
         where i.project_id = g.project_id and i.id = g.import_id and i.state <> 'undoing'`,
   )
 
-/** An erased user, and the ids and addresses by which files name it. */
-type ErasedUser = { external_id: string | null; email: string | null; phone: string | null }
-
-const externalIdsOf = (users: ErasedUser[]) => users.flatMap(({ external_id }) => external_id ?? [])
-
-const isOfErased = (row: Sql, users: ErasedUser[]) => sql`(
-  ${row} ->> 'external_id' = any(${externalIdsOf(users)}::text[])
-  or ${row} ->> 'phone' = any(${users.flatMap(({ phone }) => phone ?? [])}::text[])
-  or lower(${row} ->> 'email') = any(array(select lower(email) from unnest(${users.flatMap(({ email }) => email ?? [])}::text[]) as e(email)))
-)`
-
-/** What a file may have around the value of a cell. */
-const WHITE_SPACE = ' \t\r\n\v\f\u00a0\ufeff'
-
-const trimmed = (cell: Sql) => sql`btrim(${cell}, ${WHITE_SPACE})`
-
-/** The number of the cell that refused rows of an import have for a field; null without one. Columns that an import added are not stored. */
-const cellFor = (field: string) => sql`(
-  select c.no from (select column_ ->> 'field' as field, row_number() over (order by no) as no
-                    from jsonb_array_elements(i.columns) with ordinality as a(column_, no) where column_ -> 'added' is null) c
-  where c.field = ${field}
-)`
-
-/** What the cells of a refused row may name a user by in any column, in lower case: only addresses, because an id can be any number. */
-const addressesOf = (users: ErasedUser[]) => users.flatMap(({ email, phone }) => [email, phone].flatMap((one) => one?.toLowerCase() ?? []))
-
 /** Deletes what imports changed about users whose rows were deleted. */
 export const deleteChangesOf = (ctx: InTx, users: UserId[]) =>
   ctx.db.run(
@@ -187,25 +161,4 @@ export const deleteChangesOf = (ctx: InTx, users: UserId[]) =>
                                cross join lateral (
                                  select ctid from import_changes where project_id = ${ctx.projectId} and user_id = u.id ${fence}
                                ) c))`,
-  )
-
-/** Deletes rows of files that name these users: refused rows, and the first rows of dry runs, whose users were not created (D-IMP-5). */
-export const eraseRows = (ctx: InTx, users: ErasedUser[]) =>
-  ctx.db.run(
-    sql`with files as materialized (
-          select i.id, ${cellFor('external_id')} as external_id from imports i
-          where i.project_id = ${ctx.projectId} and i.failed > 0 and i.purged_at is null
-        ), refused as (
-          delete from import_failures r using files f
-          where r.project_id = ${ctx.projectId} and r.import_id = f.id
-            and (${trimmed(sql`r.cells[f.external_id]`)} = any(${externalIdsOf(users)}::text[])
-                 or exists (select from unnest(r.cells) as c(cell) where lower(${trimmed(sql`c.cell`)}) = any(${addressesOf(users)}::text[])))
-        )
-        update imports
-        set first_rows = coalesce(
-              (select jsonb_agg(f.row order by f.no) from jsonb_array_elements(first_rows) with ordinality as f(row, no)
-               where ${isOfErased(sql`f.row`, users)} is not true),
-              '[]')
-        where project_id = ${ctx.projectId} and first_rows is not null
-          and exists (select from jsonb_array_elements(first_rows) as f(row) where ${isOfErased(sql`f.row`, users)})`,
   )
