@@ -32,7 +32,7 @@ const NAMING: Record<string, string> = {
   webhook_events: 'payloads repeat messages, events and consents, which are exported; deleted after 30 days',
   webhook_deliveries: 'they refer to webhook events',
   webhook_attempts: 'answers of receivers; deleted with their delivery',
-  parked_items: 'items that no user could be made of, for the operator; an erasure deletes those that name the user',
+  parked_items: 'items that could not be applied, exported by the ids of the user; an erasure deletes those that name the user',
   idempotency_records: 'replies, which repeat profiles, for 24 hours',
   erased_ids: 'keyed hashes of ids, until the queue has passed the erasure',
   mail_messages:
@@ -103,7 +103,7 @@ test('a table with users that is in neither is found', async () => {
 })
 
 test('the members of an export are those that are documented', () => {
-  expect([...USER_STORES.map(({ name }) => name), 'emails', 'suppressions']).toEqual(Object.keys(EXPORTED))
+  expect([...USER_STORES.map(({ name }) => name), 'emails', 'suppressions', 'refused_items']).toEqual(Object.keys(EXPORTED))
 })
 
 test('an erased user is in no table but the exceptions', async () => {
