@@ -41,15 +41,15 @@ type Name = { kind: string; name: string }
 
 /** The parked items of a user, page by page. An anonymous id counts only in an item without another id. */
 export async function* parkedItemsOf(ctx: ProjectCtx, names: Name[]): AsyncGenerator<Static<typeof ParkedRow>[]> {
-  const [ids, externalIds, anonymousIds] = ['u', 'e', 'a'].map((kind) => names.flatMap((one) => (one.kind === kind ? [one.name] : [])))
+  const among = (kind: string) => names.flatMap((one) => (one.kind === kind ? [one.name] : []))
   let after = 0
   while (true) {
     const rows = await ctx.db.many(
       ParkedRow,
       sql`select id, kind, item, reason, received_at, parked_at from parked_items
           where project_id = ${ctx.projectId} and id > ${after}
-            and (item ->> 'user_id' = any(${ids}::text[]) or item ->> 'external_id' = any(${externalIds}::text[])
-                 or (item ->> 'user_id' is null and item ->> 'external_id' is null and item ->> 'anonymous_id' = any(${anonymousIds}::text[])))
+            and (item ->> 'user_id' = any(${among('u')}::text[]) or item ->> 'external_id' = any(${among('e')}::text[])
+                 or (item ->> 'user_id' is null and item ->> 'external_id' is null and item ->> 'anonymous_id' = any(${among('a')}::text[])))
           order by id
           limit ${PAGE_ROWS}`,
     )

@@ -24,8 +24,14 @@ export const insertLinkedIds = (ctx: InTx, id: ImportId, linked: LinkedIds[]) =>
                     ${linked.map(({ before }) => before.external_id)}::text[], ${linked.map(({ before }) => before.anonymous_id)}::text[],
                     ${linked.map(({ after }) => after.external_id)}::text[], ${linked.map(({ after }) => after.anonymous_id)}::text[])
           as l(user_id, former_external_id, former_anonymous_id, external_id, anonymous_id)
-        where c.project_id = ${ctx.projectId} and c.user_id = any(${linked.map(({ user_id }) => user_id)}::bigint[]) and c.import_id = ${id}
-          and c.is_new and c.user_id = l.user_id
+        where c.ctid = any(array(select created.ctid
+                                 from unnest(${linked.map(({ user_id }) => user_id)}::bigint[]) as u(id)
+                                 cross join lateral (
+                                   select ctid from import_changes
+                                   where project_id = ${ctx.projectId} and user_id = u.id and import_id = ${id} and is_new
+                                   ${fence}
+                                 ) created))
+          and c.user_id = l.user_id
           and c.after ->> 'external_id' is not distinct from l.former_external_id
           and c.after ->> 'anonymous_id' is not distinct from l.former_anonymous_id`,
   )

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { sql } from '../../infra/postgres/db.ts'
+import { fence, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
@@ -95,7 +95,9 @@ export const idsToErase = (ctx: Pick<ProjectCtx, 'projectId'>) => sql`
    )
    select id from marked
    union all
-   select m.id from marked join users m on m.project_id = ${ctx.projectId} and m.merged_into = marked.id)`
+   select m.id from marked cross join lateral (
+     select id from users where project_id = ${ctx.projectId} and merged_into = marked.id ${fence}
+   ) m)`
 
 const ERASED_AT_ONCE = 20
 
