@@ -11,7 +11,7 @@ import { campaignRoutes, findCampaignSubscriptions, findSendingCampaigns, refere
 import { environmentsOf, hasProvider, providerRoutes } from './modules/channels/index.ts'
 import { domainRoutes } from './modules/domains/index.ts'
 import { eventRoutes } from './modules/events/index.ts'
-import { importRoutes } from './modules/imports/index.ts'
+import { eraseAnonymousRows, importRoutes } from './modules/imports/index.ts'
 import { type InboxStreams, inboxRoutes } from './modules/inbox/index.ts'
 import { ingestRoutes } from './modules/ingest/index.ts'
 import { journeyRoutes, journeysSending, moveSchedules } from './modules/journeys/index.ts'
@@ -45,7 +45,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...projectRoutes({ createProject, hasProvider, readableProjects, onTimeZone: moveSchedules, deleteProject, sizeOf }),
   ...keyRoutes,
   ...memberRoutes({ environmentsOf }),
-  ...userRoutes({ saveUsers, suppressionsOf, suppressErased, exportUser }),
+  ...userRoutes({ saveUsers, suppressionsOf, suppressErased, eraseAnonymousRows, exportUser }),
   ...ingestRoutes(appender),
   ...eventRoutes,
   ...subscriptionRoutes({ updateSubscription }),

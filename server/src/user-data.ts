@@ -5,6 +5,7 @@
 
 import type { Download } from './infra/http/route.ts'
 import type { Row, UserStore } from './infra/postgres/user-data.ts'
+import { parkedItemsOf } from './infra/queue/erasing.ts'
 import type { ProjectCtx } from './infra/runtime/ctx.ts'
 import { ApiError } from './lib/errors.ts'
 import type { ProjectId, UserId } from './lib/ids.ts'
@@ -18,7 +19,7 @@ import { emailsOf, messageStores } from './modules/messages/index.ts'
 import { positionStores } from './modules/positions/index.ts'
 import { subscriptionStores, suppressionsWithSource } from './modules/subscriptions/index.ts'
 import { trackingStores } from './modules/tracking/index.ts'
-import { contactsWithMerged, idsWithMerged, requireUser, type UserRow, userStores } from './modules/users/index.ts'
+import { contactsWithMerged, idsWithMerged, namesOfUser, requireUser, type UserRow, userStores } from './modules/users/index.ts'
 
 /** What the modules store about users, in the order of the export. */
 export const USER_STORES: readonly UserStore[] = [
@@ -72,6 +73,7 @@ async function* partsOf(ctx: ProjectCtx, user: UserRow): AsyncGenerator<string> 
   const contacts = await contactsWithMerged(ctx, user.id)
   yield* member('emails', emailsOf(ctx, ids, contacts))
   yield* member('suppressions', onePage(await suppressionsWithSource(ctx, contacts)))
+  yield* member('refused_items', parkedItemsOf(ctx, await namesOfUser(ctx, user.id)))
   yield '}\n'
 }
 

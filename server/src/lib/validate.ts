@@ -88,10 +88,10 @@ const FREE_FORM_KEYS_MAX = 300
 const FREE_FORM_KEY_LENGTH_MAX = 255
 const FREE_FORM_DEPTH_MAX = 16
 
-/** Which limit of D-F-6 a free-form object exceeds, as the end of a sentence, or null. */
-export function freeFormProblem(value: object, bytesMax: number): string | null {
+/** Which limit of D-F-6 a free-form object exceeds, as the end of a sentence, or null. `keysMax` is for one that may have more keys. */
+export function freeFormProblem(value: object, bytesMax: number, keysMax = 0): string | null {
   const keys = Object.keys(value)
-  if (keys.length > FREE_FORM_KEYS_MAX) return `may have at most ${FREE_FORM_KEYS_MAX} keys`
+  if (keys.length > Math.max(FREE_FORM_KEYS_MAX, keysMax)) return `may have at most ${FREE_FORM_KEYS_MAX} keys`
   if (keys.some((key) => key === '' || key.length > FREE_FORM_KEY_LENGTH_MAX)) {
     return `may only have keys of 1 to ${FREE_FORM_KEY_LENGTH_MAX} characters`
   }

@@ -6,9 +6,11 @@ import { sql } from '../../src/infra/postgres/db.ts'
 import { parkItems } from '../../src/infra/queue/queue.ts'
 import { inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
 import { Count } from '../../src/lib/shapes.ts'
+import { eraseAnonymousRows } from '../../src/modules/imports/index.ts'
 import { lockLists } from '../../src/modules/lists/index.ts'
 import { suppressErased } from '../../src/modules/subscriptions/index.ts'
 import { deleteUser } from '../../src/modules/users/index.ts'
+import { blastTo, listOf, schedule } from '../blasts.ts'
 import { type World, world } from '../world.ts'
 
 const event = (ids: object) => ({ name: 'order', data: { secret: 'of-kim' }, ...ids })
@@ -133,6 +135,36 @@ test('an erasure that waits for the ids of a batch holds no suppression, for whi
   expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ reason: 'erased' }])
 })
 
+test('an erased user is in no reply from the request on, before the data is deleted', async () => {
+  await using w = await world()
+  const activity = async () => (await w.get('/api/client/activity')).body.results.length
+  await activity()
+  const blast = await blastTo(w, [await listOf(w, 'kim', 'lee')])
+  await schedule(w, blast)
+  await accept(w, event({ anonymous_id: 'visitor' }), { external_id: 'lee', name: 'order', data: { secret: 'of-lee' } })
+  await w.drain()
+  await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
+  await w.drain()
+  const { results: sent } = (await w.get('/api/client/messages?q=kim@example.com')).body
+  expect(sent).toMatchObject([{ user: { external_id: 'kim' } }])
+  const message = `/api/client/messages/${sent[0].id}`
+  const paths = [
+    ...['/api/client/messages?q=example.com', '/api/client/messages', message, `/api/client/campaigns/${blast.id}/recipients`],
+    ...['/api/client/sandbox/messages', '/api/client/schema/events?q=order'],
+  ]
+  const naming = async () => {
+    const texts = await Promise.all(paths.map(async (path) => (await w.get(path)).text))
+    return paths.filter((_, at) => texts[at]?.includes('kim'))
+  }
+  expect([await naming(), await activity()]).toEqual([paths, 2])
+  await erase(w, 'kim')
+  expect([await naming(), await activity()]).toEqual([[], 1])
+  expect((await w.get('/api/client/messages?q=kim')).body.results).toEqual([])
+  expect((await w.get(message)).body).toMatchObject({ content: null, recipient: null, user: { external_id: null } })
+  expect((await w.get(`/api/client/sandbox/messages/${sent[0].id}`)).status).toBe(404)
+  expect((await w.get('/api/client/schema/events?q=order')).text).toContain('of-lee')
+})
+
 describe('an import that was accepted before an erasure', () => {
   const FILE =
     'external_id,anonymous_id,email\nkim,,kim@example.com\nlee,visitor,lee@example.com\n,visitor,visitor@example.com\nkim,,no-address\n'
@@ -199,7 +231,7 @@ describe('an import that was accepted before an erasure', () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const { promise: deleted, resolve: isDeleted } = Promise.withResolvers<void>()
     const erasing = inTx(w.ctx, async (ctx) => {
-      await deleteUser(ctx, 'kim', suppressErased)
+      await deleteUser(ctx, 'kim', { suppressErased, eraseAnonymousRows })
       isDeleted()
       await released
     })
@@ -231,6 +263,59 @@ test('an erasure removes what is stored without the id of the user: refused rows
   await erase(w, 'kim')
   await w.drain()
   expect([(await refused()).includes('kim,'), (await refused()).includes('lee,'), await parked(w)]).toEqual([false, true, 1])
+})
+
+test('an erasure removes rows of files that name the user by a national phone number or an anonymous id', async () => {
+  await using w = await world()
+  await w.post('/api/client/users/batch', [
+    { external_id: 'kim', phone: '+61412345678', anonymous_id: 'v1' },
+    { external_id: 'kim', anonymous_id: 'v2' },
+  ])
+  const { body: list } = await w.post('/api/client/lists', { name: 'Old', type: 'static' })
+  const path = `/api/client/lists/${list.id}/import`
+  const importing = async (raw: string, query = '') => {
+    const { body } = await w.request('POST', `${path}${query}`, undefined, { raw, headers: { 'content-type': 'text/csv' } })
+    await w.drain()
+    return `${path}s/${body.id}`
+  }
+  const rows = [
+    'kim@typo,,0412 345 678,a',
+    'x@typo,,+61 (0)412 345-678,b',
+    'y@typo,v1,,c',
+    'z@typo,,0499 345 678,d',
+    'other@typo,v3,,412345678',
+  ]
+  const refused = await importing(`email,anonymous_id,phone,note\n${rows.join('\n')}\n`)
+  const dry = await importing('anonymous_id,data.income\nv1,1\nv2,2\nv3,3\n', '?dry_run=true')
+  expect((await w.get(dry)).body.first_rows).toHaveLength(3)
+  await erase(w, 'kim')
+  await w.drain()
+  expect((await w.get(`${refused}/errors`)).text.match(/[a-z]+@typo,.*/g)).toEqual(rows.slice(3))
+  expect((await w.get(dry)).body.first_rows).toEqual([{ line: 4, anonymous_id: 'v3', data: { income: '3' } }])
+})
+
+test('an erasure leaves refused rows in which a number, or the id of another user, is like the id of the user', async () => {
+  await using w = await world()
+  await w.users('42', 'Kim')
+  const { body: list } = await w.post('/api/client/lists', { name: 'Old', type: 'static' })
+  const raw =
+    'age,id,email,external_id\n42,ann,no-address,42\n1, 42 ,no-address,b\n1,KIM,no-address,c\n1,Kim,no-address,d\n1,e,no-address,Kim\n'
+  const mapping = JSON.stringify({ id: 'external_id', external_id: 'data.former_id' })
+  const headers = { 'content-type': 'text/csv' }
+  const importing = (raw: string) =>
+    w.request('POST', `/api/client/lists/${list.id}/import?${new URLSearchParams({ mapping })}`, undefined, { raw, headers })
+  const { body } = await importing(raw)
+  await w.drain()
+  const refused = async (id: number) => (await w.get(`/api/client/lists/${list.id}/imports/${id}/errors`)).text
+  // The error file, imported again, has added columns.
+  const { body: again } = await importing(await refused(body.id))
+  await w.drain()
+  for (const name of ['42', 'Kim']) await erase(w, name)
+  await w.drain()
+  for (const id of [body.id, again.id]) {
+    const rows = (await refused(id)).match(/[^,]+,[^,]+,no-address,.+/g)
+    expect(rows).toEqual(['42,ann,no-address,42', '1,KIM,no-address,c', '1,e,no-address,Kim'])
+  }
 })
 
 test('an erasure removes parked items that name the user by an anonymous id or a user token', async () => {

@@ -308,6 +308,35 @@ test('while a journey is held, an event ends the wait for it, but no timeout and
   expect((await past(w)).map(({ reason }) => reason).sort()).toEqual(['bought', 'late', 'late'])
 })
 
+test.each([{ 'data.order.state': 'paid' }, { 'data.order\\.state': 'paid' }])(
+  'a wait sees each update of an attribute by its path, also when the next one came with it: %j',
+  async (update) => {
+    await using w = await world()
+    await w.users('ana')
+    const [attribute] = Object.keys(update)
+    await live(w, {
+      start: { ...start, children: to('until') },
+      until: {
+        type: 'wait_until',
+        ...at,
+        data: { conditions: [{ path: 'paid', rule: { attribute, is: 'paid' } }], timeout: '1h' },
+        children: [
+          { path: 'paid', external_id: 'end' },
+          { path: 'timeout', external_id: 'late' },
+        ],
+      },
+      end: { type: 'exit', ...at, data: { reason: 'paid' } },
+      late: { type: 'exit', ...at, data: { reason: 'late' } },
+    })
+    await send(w, { name: 'cart', external_id: 'ana' })
+    await w.drain()
+    const shipped = { external_id: 'ana', [attribute as string]: 'shipped' }
+    expect((await w.patch('/api/client/users', [{ external_id: 'ana', ...update }, shipped])).status).toBe(204)
+    await w.drain()
+    expect(await past(w)).toMatchObject([{ reason: 'paid' }])
+  },
+)
+
 test('what a later wait has counted stays with its condition when a new version has the conditions in another order', async () => {
   await using w = await world()
   await w.users('ana')

@@ -76,6 +76,24 @@ describe('the export of a user', () => {
     ])
   })
 
+  test('has items of the user that were refused after they were accepted', async () => {
+    await using w = await world()
+    const data = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`n${at}`, at]))
+    await w.post('/api/client/users/batch', [
+      { external_id: 'kim', anonymous_id: 'visitor', data },
+      { external_id: 'other', data },
+    ])
+    const more = (ids: object) => ({ name: 'profile', user: { email: 'new@example.com', data: { more: 1 } }, ...ids })
+    const ids = [{ external_id: 'kim' }, { anonymous_id: 'visitor' }, { external_id: 'other', anonymous_id: 'visitor' }]
+    expect((await w.post('/api/client/events', ids.map(more))).status).toBe(204)
+    await w.drain()
+    const { refused_items } = (await w.get(PATH)).body
+    expect(refused_items).toMatchObject([
+      { kind: 'events', reason: expect.stringContaining('data'), item: { external_id: 'kim', user: { email: 'new@example.com' } } },
+      { item: { anonymous_id: 'visitor' } },
+    ])
+  })
+
   test('has every row once, however many pages there are', async () => {
     await using w = await world()
     await w.users('kim')
@@ -146,7 +164,7 @@ describe('the receipt of an erasure', () => {
     await w.drain()
     const { body, text } = await w.get(path)
     expect(body).toMatchObject({ state: 'finished', finished_at: w.clock.now().toISOString() })
-    const { exported_at: _, user_id: __, suppressions: ___, emails: ____, ...stores } = exported
+    const { exported_at: _, user_id: __, suppressions: ___, emails: ____, refused_items: _____, ...stores } = exported
     expect(body.removed).toEqual(Object.fromEntries(Object.entries(stores).map(([name, rows]) => [name, (rows as unknown[]).length])))
     expect(body.removed).toMatchObject({ profiles: 2, messages: 1, devices: 1 })
     expect(text).not.toContain('kim')

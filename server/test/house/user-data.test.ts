@@ -32,7 +32,7 @@ const NAMING: Record<string, string> = {
   webhook_events: 'payloads repeat messages, events and consents, which are exported; deleted after 30 days',
   webhook_deliveries: 'they refer to webhook events',
   webhook_attempts: 'answers of receivers; deleted with their delivery',
-  parked_items: 'items that no user could be made of, for the operator; an erasure deletes those that name the user',
+  parked_items: 'items that could not be applied, exported by the ids of the user; an erasure deletes those that name the user',
   idempotency_records: 'replies, which repeat profiles, for 24 hours',
   erased_ids: 'keyed hashes of ids, until the queue has passed the erasure',
   mail_messages:
@@ -46,6 +46,7 @@ const NAMING: Record<string, string> = {
   message_requests: 'members of messages, which are exported; an erasure empties them',
   message_states: 'states of messages; an erasure deletes them with the details of their messages',
   message_contents: 'content without values of the user; deleted with the last message that has it',
+  journey_backtests: 'examples of what would have happened to users, made of their events; an erasure deletes those of the user',
   journey_steps: 'what authors wrote',
   campaign_templates: 'what authors wrote',
   template_versions: 'what authors wrote, with the key or member',
@@ -56,7 +57,7 @@ const NAMING: Record<string, string> = {
 /** Tables that name no user. */
 const WITHOUT_USERS =
   `activity_feeds api_keys api_requests attribute_profiling attributes audit_chains audit_entries campaign_audiences campaign_opens campaign_preflights campaigns
-  credentials_version dkim_keys domains event_days event_day_totals event_ids event_name_totals event_names event_removals identity_epochs introduced_names journey_backtests journey_clocks
+  credentials_version dkim_keys domains event_days event_day_totals event_ids event_name_totals event_names event_removals identity_epochs introduced_names journey_clocks
   journey_counts journey_rates journey_sweeps journey_versions journeys links list_build_parts list_clocks list_counts list_days list_versions lists mail_pauses mail_processes
   mail_site_hours member_challenges member_identities member_links member_mails member_passkeys member_recovery_codes member_roles member_sessions members message_counts message_days
   log_positions mta_sts_policies organisations page_themes projects providers queue_batches queue_partitions quota_refusals rate_buckets rate_queues retention_progress sandbox_faults
@@ -103,7 +104,7 @@ test('a table with users that is in neither is found', async () => {
 })
 
 test('the members of an export are those that are documented', () => {
-  expect([...USER_STORES.map(({ name }) => name), 'emails', 'suppressions']).toEqual(Object.keys(EXPORTED))
+  expect([...USER_STORES.map(({ name }) => name), 'emails', 'suppressions', 'refused_items']).toEqual(Object.keys(EXPORTED))
 })
 
 test('an erased user is in no table but the exceptions', async () => {

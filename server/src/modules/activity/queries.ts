@@ -3,6 +3,7 @@ import { fence, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, MessageId, UserId } from '../../lib/ids.ts'
 import { DAY_MS } from '../../lib/times.ts'
+import { idsToErase } from '../users/index.ts'
 import { ActivityRow } from './schema.ts'
 
 export type NewActivity = {
@@ -49,12 +50,12 @@ export const givePositions = (ctx: InTx, after: number, limit: number) =>
         update activity_feeds set last_position = last_position + (select count(*) from fresh) where project_id = ${ctx.projectId}`,
   )
 
-/** Activity after a position, in order. */
+/** Activity after a position, in order, without that of users who are being erased. */
 export const activityAfter = (ctx: InTx, position: number, limit: number) =>
   ctx.db.many(
     ActivityRow,
     sql`select id, position, type, user_id, message_id, campaign_id, journey_id, data, created_at from activity
-        where project_id = ${ctx.projectId} and position > ${position}
+        where project_id = ${ctx.projectId} and position > ${position} and user_id not in ${idsToErase(ctx)}
         order by position
         limit ${limit}`,
   )

@@ -6,7 +6,7 @@ import { jointRun } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
-import { Coverage, Samples, samplesOf } from '../users/index.ts'
+import { Coverage, idsToErase, Samples, samplesOf } from '../users/index.ts'
 import { type DayCount, type NameCount, RECENT_KEPT } from './counts.ts'
 import { EVENT_SOURCES } from './event.ts'
 import { shownData } from './shown-data.queries.ts'
@@ -221,13 +221,16 @@ const AttributeRow = Type.Object({
   samples: Samples,
 })
 
-/** For `with`: the data of the latest `eventsMax` events of each name, as the table `event_data`. Erased users have no events. */
+/**
+ * For `with`: the data of the latest `eventsMax` events of each name, as the table `event_data`. Erased users have no events, and those of users who
+ * are being erased are left out.
+ */
 const dataOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: number, hidden: string[]) =>
   sql`latest as materialized (
         select distinct r.name, r.user_id, r.at
         from (select n.name, r.user_id, r.at, row_number() over (partition by n.name order by r.at desc) as rank
               from event_names n cross join lateral unnest(n.recent_users, n.recent_times) as r(user_id, at)
-              where n.project_id = ${ctx.projectId} and n.name = any(${names}::text[])) r
+              where n.project_id = ${ctx.projectId} and n.name = any(${names}::text[]) and r.user_id not in ${idsToErase(ctx)}) r
         where r.rank <= ${eventsMax}
       ), event_data as materialized (
         select l.name, ${shownData(hidden)} as data

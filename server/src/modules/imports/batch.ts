@@ -14,12 +14,12 @@ import { FIRST_ROWS_MAX, firstRowsOf } from './first-rows.ts'
 import type { Outcome, ValidRow } from './outcomes.ts'
 import * as queries from './queries.ts'
 import { isQueueBehind } from './queue-age.ts'
-import { recordedChanges } from './recorded-changes.ts'
+import { linkedIds, recordedChanges } from './recorded-changes.ts'
 import { CHUNK_BYTES, type Read } from './rows.ts'
 import { addToList, type SavedRows, saveRows } from './save-rows.ts'
 import type { ClaimedImport } from './schema.ts'
 import { type CheckedRow, readNextRows } from './tasks.ts'
-import { insertChanges } from './undo.queries.ts'
+import { insertChanges, insertLinkedIds } from './undo.queries.ts'
 
 const BATCH_ROWS = 500
 const ATTEMPTS_MAX = 5
@@ -128,6 +128,8 @@ async function addAndRecord(ctx: InTx, claimed: ClaimedImport, saved: Pick<Saved
   const joined = await addToList(ctx, claimed, saved.userIds)
   const recorded = recordedChanges(saved.changes, joined)
   if (recorded.length > 0) await insertChanges(ctx, claimed.id, claimed.position, recorded)
+  const linked = linkedIds(saved.changes)
+  if (linked.length > 0) await insertLinkedIds(ctx, claimed.id, linked)
   return joined.added.length
 }
 

@@ -1,9 +1,11 @@
-/** Rows of users who were erased after the import was accepted are refused, and nothing of them is kept (D-UREAD-4). */
+/** Rows of users who were erased after the import was accepted are refused, and nothing of them is kept (D-UREAD-4). Stored rows of erased users are deleted. */
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
+import { normalisePhone, regionsOfPhone } from '../../lib/phone.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { trimWhiteSpace } from '../../lib/text.ts'
 import { type ErasedIds, erasedAddresses, erasedSince, type Profile, phoneOf, withoutErased } from '../users/index.ts'
+import * as queries from './erased-rows.queries.ts'
 import type { Outcome, ValidRow } from './outcomes.ts'
 import type { Row } from './rows.ts'
 import type { ClaimedImport } from './schema.ts'
@@ -72,4 +74,23 @@ function addressesIn(ctx: InTx, claimed: ClaimedImport): (row: Row) => string[] 
     const cells = row.cells.map((cell) => trimWhiteSpace(cell).toLowerCase()).filter((cell) => cell !== '')
     return phone === null ? cells : [...cells, phone]
   }
+}
+
+/** No country has shorter numbers. */
+const DIGITS_COMPARED = 4
+
+/** Deletes refused rows and the first rows of dry runs that name erased users (D-IMP-5). */
+export async function eraseRows(ctx: InTx, users: queries.ErasedUser[]): Promise<void> {
+  const phones = users.flatMap(({ phone }) => phone ?? [])
+  const isOne = (cell: string) => phones.some((phone) => normalisePhone(trimWhiteSpace(cell), regionsOfPhone(phone)) === phone)
+  const digits = phones.map((phone) => phone.slice(-DIGITS_COMPARED))
+  const written = digits.length === 0 ? [] : await queries.phonesEndingWith(ctx, digits)
+  await queries.eraseNamed(ctx, users, written.filter(isOne))
+}
+
+/**
+ * Deletes refused rows and first rows with these anonymous ids. Run it before users are locked: a batch of an import locks the import first.
+ */
+export async function eraseAnonymousRows(ctx: InTx, anonymousIds: string[]): Promise<void> {
+  if (anonymousIds.length > 0) await queries.eraseAnonymous(ctx, anonymousIds)
 }

@@ -5,8 +5,11 @@ import type { Joined } from './save-rows.ts'
 
 const FIELDS = ['email', 'phone', 'timezone', 'locale'] as const
 
-/** Values of fields and of keys of `data`; null for none. */
-export type Values = { [name in (typeof FIELDS)[number]]?: string | null } & { data?: Record<string, unknown> }
+const IDS = ['external_id', 'anonymous_id'] as const
+type Ids = Pick<UserRecord, (typeof IDS)[number]>
+
+/** Values of fields and of keys of `data`; null for none. Ids are recorded of created users only. */
+export type Values = { [name in (typeof FIELDS)[number] | keyof Ids]?: string | null } & { data?: Record<string, unknown> }
 
 /** What an import changed about a user: its values, its membership of the list and its subscriptions. Ids and merges are not undone. */
 export type RecordedChange = {
@@ -38,6 +41,21 @@ export function recordedChanges(waves: UserChanges[], { added, subscribed }: Joi
   return recorded
 }
 
+/** The ids of a user before and after the import linked some to it. */
+export type LinkedIds = { user_id: UserId; before: Ids; after: Ids }
+
+/** The users whose ids a batch changed, each once. */
+export function linkedIds(waves: UserChanges[]): LinkedIds[] {
+  const linked = new Map<UserId, LinkedIds>()
+  for (const { user_id, user, former } of waves.flatMap(({ changes }) => changes)) {
+    if (!user || !former || IDS.every((name) => user[name] === former[name])) continue
+    linked.set(user_id, { user_id, before: linked.get(user_id)?.before ?? idsOf(former), after: idsOf(user) })
+  }
+  return [...linked.values()]
+}
+
+const idsOf = ({ external_id, anonymous_id }: Ids): Ids => ({ external_id, anonymous_id })
+
 function valuesOf({ user_id, is_new, user, former }: UserChange): RecordedChange[] {
   if (!user || (!former && !is_new)) return []
   const nothing: Pick<UserRecord, 'data'> = { data: {} }
@@ -51,7 +69,8 @@ function valuesOf({ user_id, is_new, user, former }: UserChange): RecordedChange
     ...Object.fromEntries(names.map((name) => [name, of?.[name] ?? null])),
     ...(keys.length > 0 && { data: Object.fromEntries(keys.map((key) => [key, valueAt(of?.data ?? {}, key)])) }),
   })
-  return [{ user_id, is_new: is_new === true, before: part(former), after: part(user), joined: false, subscription_ids: [] }]
+  const after = { ...part(user), ...(is_new && idsOf(user)) }
+  return [{ user_id, is_new: is_new === true, before: part(former), after, joined: false, subscription_ids: [] }]
 }
 
 const valueAt = (data: Record<string, unknown>, key: string): unknown => (Object.hasOwn(data, key) ? data[key] : null)
@@ -69,6 +88,8 @@ export function formerValues(current: Current, { before, after }: Pick<RecordedC
   }
 }
 
-/** Whether a created user still has exactly the values that the import gave it. */
-export const isAsCreated = (current: Current, { after }: Pick<RecordedChange, 'after'>): boolean =>
-  FIELDS.every((name) => current[name] === (after[name] ?? null)) && sameJson(current.data, after.data ?? {})
+/** Whether a created user still has exactly the values and ids that the import gave it. Earlier releases recorded no ids. */
+export const isAsCreated = (current: Current & Ids, { after }: Pick<RecordedChange, 'after'>): boolean =>
+  FIELDS.every((name) => current[name] === (after[name] ?? null)) &&
+  IDS.every((name) => after[name] === undefined || current[name] === after[name]) &&
+  sameJson(current.data, after.data ?? {})

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
-import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
+import { fence, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, ListId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant } from '../../lib/shapes.ts'
-import type { RecordedChange, Values } from './recorded-changes.ts'
+import type { LinkedIds, RecordedChange, Values } from './recorded-changes.ts'
 
 /** Records what a batch changed. `position` is where the batch begins, so that later batches have later numbers. */
 export const insertChanges = (ctx: InTx, id: ImportId, position: number, changes: RecordedChange[]) =>
@@ -13,6 +13,27 @@ export const insertChanges = (ctx: InTx, id: ImportId, position: number, changes
                array(select jsonb_array_elements_text(c.subscription_ids)::bigint), ${ctx.clock.now()}
         from jsonb_to_recordset(${JSON.stringify(changes.map((change, no) => ({ no, ...change })))}::jsonb)
           as c(no int, user_id bigint, is_new boolean, before jsonb, after jsonb, joined boolean, subscription_ids jsonb)`,
+  )
+
+/** Records ids that an import linked to users whom it had created, as part of their creation. A user who got others meanwhile is left out. */
+export const insertLinkedIds = (ctx: InTx, id: ImportId, linked: LinkedIds[]) =>
+  ctx.db.run(
+    sql`update import_changes c
+        set after = c.after || jsonb_build_object('external_id', l.external_id, 'anonymous_id', l.anonymous_id)
+        from unnest(${linked.map(({ user_id }) => user_id)}::bigint[],
+                    ${linked.map(({ before }) => before.external_id)}::text[], ${linked.map(({ before }) => before.anonymous_id)}::text[],
+                    ${linked.map(({ after }) => after.external_id)}::text[], ${linked.map(({ after }) => after.anonymous_id)}::text[])
+          as l(user_id, former_external_id, former_anonymous_id, external_id, anonymous_id)
+        where c.ctid = any(array(select created.ctid
+                                 from unnest(${linked.map(({ user_id }) => user_id)}::bigint[]) as u(id)
+                                 cross join lateral (
+                                   select ctid from import_changes
+                                   where project_id = ${ctx.projectId} and user_id = u.id and import_id = ${id} and is_new
+                                   ${fence}
+                                 ) created))
+          and c.user_id = l.user_id
+          and c.after ->> 'external_id' is not distinct from l.former_external_id
+          and c.after ->> 'anonymous_id' is not distinct from l.former_anonymous_id`,
   )
 
 /** Requests the undoing of an import that ended at this instant or later. Returns 1 if it could be. */
@@ -137,22 +158,6 @@ export const markChangesDeleted = (ctx: Ctx, imports: ImportToUndo[]) =>
         where i.project_id = g.project_id and i.id = g.import_id and i.state <> 'undoing'`,
   )
 
-/** An erased user, and the ids and addresses by which files name it. */
-type ErasedUser = { external_id: string | null; email: string | null; phone: string | null }
-
-const isOfErased = (row: Sql, users: ErasedUser[]) => sql`(
-  ${row} ->> 'external_id' = any(${users.flatMap(({ external_id }) => external_id ?? [])}::text[])
-  or ${row} ->> 'phone' = any(${users.flatMap(({ phone }) => phone ?? [])}::text[])
-  or lower(${row} ->> 'email') = any(array(select lower(email) from unnest(${users.flatMap(({ email }) => email ?? [])}::text[]) as e(email)))
-)`
-
-/** What a file may have around the value of a cell. */
-const WHITE_SPACE = ' \t\r\n\v\f\u00a0\ufeff'
-
-/** What the cells of a refused row may name a user by, in lower case. */
-const namesOf = (users: ErasedUser[]) =>
-  users.flatMap(({ external_id, email, phone }) => [external_id, email, phone].flatMap((name) => name?.toLowerCase() ?? []))
-
 /** Deletes what imports changed about users whose rows were deleted. */
 export const deleteChangesOf = (ctx: InTx, users: UserId[]) =>
   ctx.db.run(
@@ -162,21 +167,4 @@ export const deleteChangesOf = (ctx: InTx, users: UserId[]) =>
                                cross join lateral (
                                  select ctid from import_changes where project_id = ${ctx.projectId} and user_id = u.id ${fence}
                                ) c))`,
-  )
-
-/** Deletes rows of files that name these users: refused rows, and the first rows of dry runs, whose users were not created (D-IMP-5). */
-export const eraseRows = (ctx: InTx, users: ErasedUser[]) =>
-  ctx.db.run(
-    sql`with refused as (
-          delete from import_failures
-          where project_id = ${ctx.projectId}
-            and exists (select from unnest(cells) as c(cell) where lower(btrim(c.cell, ${WHITE_SPACE})) = any(${namesOf(users)}::text[]))
-        )
-        update imports
-        set first_rows = coalesce(
-              (select jsonb_agg(f.row order by f.no) from jsonb_array_elements(first_rows) with ordinality as f(row, no)
-               where ${isOfErased(sql`f.row`, users)} is not true),
-              '[]')
-        where project_id = ${ctx.projectId} and first_rows is not null
-          and exists (select from jsonb_array_elements(first_rows) as f(row) where ${isOfErased(sql`f.row`, users)})`,
   )

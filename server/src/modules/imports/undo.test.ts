@@ -205,6 +205,23 @@ describe('undoing an import', () => {
     expect(await members(w, list)).toEqual([])
   })
 
+  test('keeps created users to whom ids were linked since, but not for ids that the import linked', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const others = Array.from({ length: 500 }, (_, at) => `p${at},,\n`).join('')
+    const file = `external_id,anonymous_id,email\n,v1,\nben,,ben@example.com\nown,,\n,v3,\nown,v4,\n${others}own,v5,\nleo,v3,\n`
+    const path = await imported(w, list, file)
+    await w.post(BATCH, [
+      { external_id: 'kim', anonymous_id: 'v1' },
+      { external_id: 'ben', anonymous_id: 'v9' },
+    ])
+    await w.drain()
+    expect(await undone(w, path)).toMatchObject({ removed: 502, restored: 1 })
+    expect(await names(w)).toEqual(['ben', 'kim'])
+    expect(await user(w, 'kim')).toMatchObject({ anonymous_id: 'v1' })
+    expect(await user(w, 'ben')).toMatchObject({ anonymous_id: 'v9', email: null })
+  })
+
   test('of two imports leaves what the first one stored, in either order', async () => {
     await using w = await world()
     const list = await staticList(w)

@@ -95,7 +95,10 @@ export async function undoChanges(ctx: InTx, { undone, changes, users, untouched
 /** Goes through the changes from the last one, and finds the values to restore and the users to remove. */
 function decide(changes: queries.ChangeRow[], users: Map<UserId, UserRow>, mayRemove: ReadonlySet<UserId>) {
   const current = new Map(
-    [...users].map(([id, { email, phone, timezone, locale, data }]) => [id, { email, phone, timezone, locale, data }]),
+    [...users].map(([id, { external_id, anonymous_id, email, phone, timezone, locale, data }]) => [
+      id,
+      { external_id, anonymous_id, email, phone, timezone, locale, data },
+    ]),
   )
   const updates = new Map<UserId, Profile>()
   const removed = new Set<UserId>()

@@ -3,6 +3,7 @@
  * its own, so that what happens to the user does not depend on how the queue was cut. Pure.
  */
 
+import { pathOf } from '../../lib/attribute-paths.ts'
 import { groupsOf } from '../../lib/groups.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { identityKeysOf, type KnownUsers } from './identify.ts'
@@ -64,8 +65,8 @@ function changesOf({ external_id: _, anonymous_id: __, data, paths, ...fields }:
   return names.length === 0 ? [] : [...names.map((name) => `attribute:${name}`), 'event:user_updated']
 }
 
-/** `data.address.city` is a change of `data.address`. */
-const topOf = (path: string): string => path.split('.', 2).join('.')
+/** `data.address.city` is a change of `data.address`. Names of changes have keys without escapes. */
+const topOf = (path: string): string => `data.${pathOf(path)?.[0] ?? ''}`
 
 /** The users of the items that matter to journeys, with the instant of the first such item of each. */
 export function concernedUsers(items: Item[], known: KnownUsers, watches: Watches): Map<UserId, Date> {

@@ -9,7 +9,7 @@ const NameRow = Type.Object({ kind: Type.String(), name: Type.String() })
  * The ids and addresses of a user and of those merged into it, each once, also when they have an address in common: `e` an external id,
  * `a` an anonymous id, `u` the id of a row, `c` an email address in lower case or a phone number.
  */
-export const namesOfUser = (ctx: InTx, id: UserId) =>
+export const namesOfUser = (ctx: InTx | ProjectCtx, id: UserId) =>
   ctx.db.many(
     NameRow,
     sql`with ids as (select id, external_id, email, phone from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}))

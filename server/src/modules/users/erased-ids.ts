@@ -25,8 +25,13 @@ export async function rememberErased(ctx: InTx, id: UserId): Promise<{ position:
     names.map(({ kind, name }) => hashOf(ctx, kind, name)),
     position,
   )
-  return { position, anonymousIds: names.flatMap(({ kind, name }) => (kind === 'a' ? [name] : [])) }
+  return { position, anonymousIds: anonymousAmong(names) }
 }
+
+/** The anonymous ids of a user and of those merged into it. */
+export const anonymousIdsOf = async (ctx: InTx, id: UserId): Promise<string[]> => anonymousAmong(await queries.namesOfUser(ctx, id))
+
+const anonymousAmong = (names: { kind: string; name: string }[]) => names.flatMap(({ kind, name }) => (kind === 'a' ? [name] : []))
 
 /** Whether the user of an item was erased after the item was accepted. */
 export type ErasedIds = {

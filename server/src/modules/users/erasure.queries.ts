@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { sql } from '../../infra/postgres/db.ts'
+import { fence, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
@@ -84,6 +84,20 @@ export const contactsWithoutOwner = (ctx: ProjectCtx, contacts: Contact[]): Prom
   )
 
 const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>(), erase_requested_at: Instant })
+
+/**
+ * For conditions of other modules: the ids of users whose data is still to be erased, and of those merged into them. Most of the time there are
+ * none, which one look into a small index tells.
+ */
+export const idsToErase = (ctx: Pick<ProjectCtx, 'projectId'>) => sql`
+  (with marked as materialized (
+     select e.id from users e where e.project_id + 0 = ${ctx.projectId} and e.erase_requested_at is not null
+   )
+   select id from marked
+   union all
+   select m.id from marked cross join lateral (
+     select id from users where project_id = ${ctx.projectId} and merged_into = marked.id ${fence}
+   ) m)`
 
 const ERASED_AT_ONCE = 20
 

@@ -1,10 +1,11 @@
 /** Removing users from every read, with the receipts of their erasures. Their data is deleted by a job, from every module. */
+import { Conflict } from '../../infra/postgres/db.ts'
 import { eraseParkedAnonymous } from '../../infra/queue/erasing.ts'
 import { moveAll } from '../../infra/queue/log/move.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import type { ErasureId, UserId } from '../../lib/ids.ts'
-import { rememberErased } from './erased-ids.ts'
+import { anonymousIdsOf, rememberErased } from './erased-ids.ts'
 import * as erasure from './erasure.queries.ts'
 import { ERASE } from './job-names.ts'
 import * as queries from './queries.ts'
@@ -12,27 +13,33 @@ import type { Erasure, UserRow } from './schema.ts'
 import { requireUser } from './service.ts'
 import { anonymousIdStore } from './user-data.queries.ts'
 
-/** Suppresses the addresses of erased users, which another module does. */
-export type SuppressErased = (ctx: InTx, users: Pick<UserRow, 'email' | 'phone'>[]) => Promise<void>
+/** What other modules do at once: suppress the addresses of erased users, and delete the rows of files with their anonymous ids. */
+export type EraseElsewhere = {
+  suppressErased(ctx: InTx, users: Pick<UserRow, 'email' | 'phone'>[]): Promise<void>
+  eraseAnonymousRows(ctx: InTx, anonymousIds: string[]): Promise<void>
+}
 
 /**
  * Removes a user from every read at once, and suppresses its addresses: who signs up with one of them from now on lifts that. A job erases the
  * data. Returns the id of the receipt. Throws 404.
  */
-export async function deleteUser(ctx: ProjectCtx, name: string, suppressErased: SuppressErased): Promise<{ id: ErasureId }> {
+export async function deleteUser(ctx: ProjectCtx, name: string, elsewhere: EraseElsewhere): Promise<{ id: ErasureId }> {
   const { id } = await requireUser(ctx, name)
   // What was accepted before has its place in the queue then, by which it is known not to create the user again.
   await moveAll(ctx)
   return inTx(ctx, async (ctx) => {
+    // The job cannot know them any more.
+    const known = await anonymousIdsOf(ctx, id)
+    await elsewhere.eraseAnonymousRows(ctx, known)
     if ((await erasure.requestErasure(ctx, id)) === 0) throw missing('user')
     const anonymous_ids = await anonymousIdStore.count(ctx, [id])
     const { position, anonymousIds } = await rememberErased(ctx, id)
-    // The job cannot know them any more.
+    if (!anonymousIds.every((one) => known.includes(one))) throw new Conflict('Another transaction linked an anonymous id.')
     if (anonymousIds.length > 0) await eraseParkedAnonymous(ctx, anonymousIds)
     await erasure.unlinkUsers(ctx, [id])
     // In the order in which a batch locks them.
     await queries.endIdentityEpoch(ctx, position)
-    await suppressErased(ctx, await erasure.contactsWithMerged(ctx, id))
+    await elsewhere.suppressErased(ctx, await erasure.contactsWithMerged(ctx, id))
     ctx.wake(ERASE)
     return { id: await erasure.insertErasure(ctx, id, { [anonymousIdStore.name]: anonymous_ids }) }
   })

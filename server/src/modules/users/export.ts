@@ -26,6 +26,8 @@ export const EXPORTED: Record<string, string> = {
   imports: 'Changes that imports made to the user, kept for 24 hours.',
   emails: 'Email that this server delivers, with its attempts, including email that applications submitted to the address over SMTP.',
   suppressions: 'Suppressions of the addresses of the user.',
+  refused_items:
+    'Items of requests that were accepted and then refused, with the reason, such as an event whose profile would be too large.',
 }
 
 const rows = (description: string): TSchema =>

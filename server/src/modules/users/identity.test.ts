@@ -136,6 +136,28 @@ describe('merging', () => {
     expect(users.touched.size).toBe(0)
   })
 
+  const keys = (name: string) => Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${name}${at}`, 1]))
+  test.each([
+    [{ k0: 2 }, true],
+    [{ k0: 'longer' }, true],
+    [{ k0: null, more: 1 }, true],
+    [{ k0: null }, true],
+    [{ more: 1 }, false],
+  ])('after a merge that led to more keys than users may have, %j is applied: %s', (data, isApplied) => {
+    const users = usersOf(user(1, { external_id: 'kim', data: keys('k') }), user(2, { aliases: ['a'], data: keys('a') }))
+    expect(Object.keys(userOf(apply(users, { external_id: 'kim', anonymous_id: 'a' })).data)).toHaveLength(400)
+    expect('user' in apply(users, { external_id: 'kim', data })).toBe(isApplied)
+  })
+
+  test('after a merge that led to larger data than users may have, it can get smaller', () => {
+    const half = (name: string) => ({ [name]: 'x'.repeat(40_000) })
+    const users = usersOf(user(1, { external_id: 'kim', data: half('k') }), user(2, { aliases: ['a'], data: half('a') }))
+    apply(users, { external_id: 'kim', anonymous_id: 'a' })
+    for (const data of [{ more: 1 }, { k: 'y'.repeat(40_001) }])
+      expect(apply(users, { external_id: 'kim', data })).toMatchObject({ fault: { param: 'data' } })
+    expect(userOf(apply(users, { external_id: 'kim', data: { k: 'y'.repeat(39_000), more: 1 } })).data).toMatchObject({ more: 1 })
+  })
+
   test('[{a}, {x}, {a, x}] in one batch ends in one user', () => {
     const users = noUsers()
     apply(users, { anonymous_id: 'a', data: { from: 'a' } })

@@ -143,9 +143,20 @@ function changesOf(
     }
   }
   const data = dataAfter(user?.data ?? {}, item)
-  const problem = item.data || item.paths ? freeFormProblem(data, DATA_BYTES_MAX) : null
+  const problem = item.data || item.paths ? dataProblem(user?.data ?? {}, data) : null
   if (problem) return { fault: { code: 'validation_failed', param: 'data', message: `After merging, the parameter \`data\` ${problem}.` } }
   return { fields: { email: keep('email'), phone, timezone: keep('timezone'), locale: keep('locale'), data } }
+}
+
+/**
+ * Which limit an item makes data exceed. Data that exceeds one already, by a merge, may change as long as it does not grow: no event with a
+ * profile could be stored for the user otherwise.
+ */
+function dataProblem(before: Record<string, unknown>, after: Record<string, unknown>): string | null {
+  const problem = freeFormProblem(after, DATA_BYTES_MAX)
+  if (problem === null) return null
+  const bytes = Buffer.byteLength(JSON.stringify(before))
+  return freeFormProblem(after, Math.max(DATA_BYTES_MAX, bytes), Object.keys(before).length) && problem
 }
 
 /** The data of a user after an item: its `data` is merged, then its values at paths are set (D-USER-4). */

@@ -23,6 +23,7 @@ export {
 export { contactsOf, newestWithPhone, ownersOfEmails, ownersOfPhones } from './contact-details.queries.ts'
 export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
+export { namesOfUser } from './erased-ids.queries.ts'
 export { type ErasedIds, erasedAddresses, erasedSince, forgetErasedIds, requireSameErasures, withoutErased } from './erased-ids.ts'
 export {
   contactsWithMerged,
@@ -30,6 +31,7 @@ export {
   eraseUsers,
   findErasable,
   finishErasure,
+  idsToErase,
   idsWithMerged,
   lockLiveUsers,
   usersWithMerges,

@@ -11,7 +11,7 @@ import type { Written } from '../../lib/written.ts'
 import { mintUserToken } from '../keys/index.ts'
 import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 import { AttributesInUse } from './attribute-profiles/schema.ts'
-import { deleteUser, getErasure, type SuppressErased } from './erasure.ts'
+import { deleteUser, type EraseElsewhere, getErasure } from './erasure.ts'
 import { UserExport } from './export.ts'
 import { userListing } from './pages.queries.ts'
 import { BatchResult, Device, DeviceInput, Erasure, Session, User, UserBatch, UserDetails, UserWithDevices } from './schema.ts'
@@ -57,14 +57,13 @@ const attributeAudit = audits('attribute', {
 })
 
 /** Verbs that need other modules: what they store about merged users moves too. */
-type Verbs = {
+type Verbs = EraseElsewhere & {
   saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<Written<BatchResult>>
   suppressionsOf: FindSuppressions
-  suppressErased: SuppressErased
   exportUser(ctx: ProjectCtx, name: string): Promise<Download>
 }
 
-export const userRoutes = ({ saveUsers, suppressionsOf, suppressErased, exportUser }: Verbs) => [
+export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere }: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/users/batch',
@@ -119,7 +118,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, suppressErased, exportUs
     params,
     status: 204,
     location: (receipt) => `/api/client/users/erasures/${(receipt as Erasure).id}`,
-    run: (ctx, { params }) => deleteUser(ctx, params.userId, suppressErased),
+    run: (ctx, { params }) => deleteUser(ctx, params.userId, elsewhere),
   }),
   route({
     method: 'GET',

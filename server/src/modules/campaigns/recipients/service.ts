@@ -21,7 +21,10 @@ export async function listRecipients(
     ctx,
     found.results.map(({ user_id }) => user_id),
   )
-  return mapPage(found, (row) => ({ user: named(row.user_id, users.get(row.user_id)), ...presentMessage(row) }))
+  return mapPage(found, (row) => {
+    const user = users.get(row.user_id)
+    return { user: named(row.user_id, user), ...presentMessage(row), ...(!user && { detail: null }) }
+  })
 }
 
 const named = (id: UserId, user: UserRow | undefined): RecipientOf['user'] =>

@@ -189,6 +189,29 @@ describe('a backtest', () => {
     expect((await w.delete(`${journey.path}/backtests/999999`)).status).toBe(404)
   })
 
+  test('has no examples of users who were erased since', async () => {
+    await using w = await world()
+    await w.users('ana', 'ben')
+    const journey = await createJourney(w, {}, { start: { type: 'entrance', ...at(0), data: { trigger: 'event', event_name: 'cart' } } })
+    const since = w.clock.now().toISOString()
+    w.advance('1 minute')
+    for (const external_id of ['ana', 'ben']) await w.post('/api/client/events', [{ external_id, name: 'cart' }])
+    await w.drain()
+    w.advance('1 minute')
+    const { body } = await journey.post('backtest', { since })
+    await w.drain()
+    const examples = async () =>
+      (await journey.get(`backtests/${body.id}`)).result.examples.map(({ user_id }: { user_id: number }) => user_id)
+    const [ana, ben] = [await userIdOf(w, 'ana'), await userIdOf(w, 'ben')]
+    expect(await examples()).toEqual([ana, ben])
+    await w.delete('/api/client/users/ana')
+    expect(await examples()).toEqual([ben])
+    await w.drain()
+    expect(await examples()).toEqual([ben])
+    const [stored] = await select(w, `select result -> 'examples' as examples from journey_backtests where id = $1`, [body.id])
+    expect(stored?.examples).toMatchObject([{ user_id: ben }])
+  })
+
   test('of a window that is over differs from the live journey by nothing that came after it', async () => {
     await using w = await world()
     await w.users('ana')

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { BacktestId, JourneyId, ProjectId } from '../../../lib/ids.ts'
+import type { BacktestId, JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant } from '../../../lib/shapes.ts'
 import { type BacktestParams, type BacktestResult, BacktestRow } from './schema.ts'
 
@@ -99,6 +99,19 @@ export const endBacktest = (ctx: ProjectCtx, { id, lease_token }: Claimed, resul
         set state = ${result === null ? 'failed' : 'finished'}, result = ${result === null ? null : JSON.stringify(result)}::jsonb,
             finished_at = ${ctx.clock.now()}, lease_until = null
         where project_id = ${ctx.projectId} and id = ${id} and state = 'running' and lease_token = ${lease_token}`,
+  )
+
+/** Takes erased users out of the examples of results, of which a project has few. */
+export const eraseExamples = (ctx: InTx, users: UserId[]) =>
+  ctx.db.run(
+    sql`update journey_backtests
+        set result = jsonb_set(result, '{examples}', coalesce(
+              (select jsonb_agg(e.example order by e.no) from jsonb_array_elements(result -> 'examples') with ordinality as e(example, no)
+               where (e.example ->> 'user_id')::bigint <> all(${users}::bigint[])),
+              '[]'))
+        where project_id = ${ctx.projectId} and result is not null
+          and exists (select from jsonb_array_elements(result -> 'examples') as e(example)
+                      where (e.example ->> 'user_id')::bigint = any(${users}::bigint[]))`,
   )
 
 const OldBacktest = Type.Object({ id: Type.Integer(), created_at: Instant })

@@ -1,7 +1,7 @@
 /** The job that computes backtests: users are read in chunks, and each is simulated alone. */
 import { randomUUID } from 'node:crypto'
 import type { Started } from '../../../infra/queue/jobs.ts'
-import { type Ctx, inClaim, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf } from '../../../lib/channels.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
@@ -12,7 +12,7 @@ import { outcomesOf } from '../../messages/index.ts'
 import { countInsideAt, entrancesSince, usersEnteredSince } from '../../positions/index.ts'
 import { inProject } from '../../projects/index.ts'
 import { consentsSince, suppressedSince } from '../../subscriptions/index.ts'
-import { findUsers, mergesSince, type UserRow } from '../../users/index.ts'
+import { findUsers, lockLiveUsers, mergesSince, type UserRow } from '../../users/index.ts'
 import type { Graph } from '../engine/graph.ts'
 import { type Needed, neededBy, simulatedUsers } from '../simulation/facts.ts'
 import type { Given, MessagePlan } from '../simulation/given.ts'
@@ -51,12 +51,23 @@ const compute = (ctx: Ctx, due: queries.DueBacktest): Promise<void> =>
       const result = await backtest(ctx, due.journey_id, due.params, (done, total) =>
         queries.saveProgress(ctx, due, done, total, new Date(ctx.clock.now().getTime() + LEASE_MS)),
       )
-      if (result !== null) await queries.endBacktest(ctx, due, result)
+      if (result !== null) await finish(ctx, due, result)
     } catch (error) {
       // The journey, a version or a list may be gone by now.
       if (!(error instanceof ApiError)) throw error
       await queries.endBacktest(ctx, due, null)
     }
+  })
+
+/**
+ * Ends a backtest with its result, without examples of users who were erased or merged while it ran. The others are locked, so that an erasure
+ * of one of them comes after it, and finds it.
+ */
+const finish = (ctx: ProjectCtx, due: queries.DueBacktest, result: BacktestResult): Promise<number> =>
+  inTx(ctx, async (ctx) => {
+    const ids = result.examples.map(({ user_id }) => user_id as UserId)
+    const live = new Set((await lockLiveUsers(ctx, ids)).map(({ id }) => id))
+    return queries.endBacktest(ctx, due, { ...result, examples: result.examples.filter(({ user_id }) => live.has(user_id as UserId)) })
   })
 
 type Params = queries.DueBacktest['params']

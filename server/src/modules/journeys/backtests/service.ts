@@ -1,13 +1,14 @@
 /** Starting, reading and cancelling backtests. */
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ApiError, fault, missing } from '../../../lib/errors.ts'
-import type { BacktestId, JourneyId } from '../../../lib/ids.ts'
+import type { BacktestId, JourneyId, UserId } from '../../../lib/ids.ts'
 import { DAY_MS, parseTime } from '../../../lib/times.ts'
+import { findLiveUsers } from '../../users/index.ts'
 import { BACKTEST } from '../job-names.ts'
 import { findJourney } from '../queries.ts'
 import { graphFor } from '../simulation/graphs.ts'
 import * as queries from './queries.ts'
-import type { Backtest, BacktestInput, BacktestRow } from './schema.ts'
+import type { Backtest, BacktestInput, BacktestResult, BacktestRow } from './schema.ts'
 
 const DAYS_MAX = 90
 const PER_DAY = 10
@@ -51,7 +52,16 @@ function windowOf({ since: start, until: end }: BacktestInput, now: Date): { sin
 export async function getBacktest(ctx: ProjectCtx, journeyId: JourneyId, id: BacktestId): Promise<Backtest> {
   const row = await queries.findBacktest(ctx, journeyId, id)
   if (!row) throw missing('backtest')
-  return present(row)
+  return present({ ...row, result: row.result && (await withoutErased(ctx, row.result)) })
+}
+
+/** A result without examples of users who are being erased. */
+async function withoutErased(ctx: ProjectCtx, result: BacktestResult): Promise<BacktestResult> {
+  const users = await findLiveUsers(
+    ctx,
+    result.examples.map(({ user_id }) => user_id as UserId),
+  )
+  return { ...result, examples: result.examples.filter(({ user_id }) => users.has(user_id as UserId)) }
 }
 
 /** Cancels a running backtest, or deletes the result of a finished one. Throws 404. */

@@ -4,6 +4,7 @@ import type { UserId } from '../../../lib/ids.ts'
 import { skipJourneyMessages } from '../../messages/index.ts'
 import { type EntranceRow, entrancesOf, erasePositions, movePositions } from '../../positions/index.ts'
 import type { UserMerge } from '../../users/index.ts'
+import { eraseExamples } from '../backtests/queries.ts'
 import { exit, openRun } from '../engine/run.ts'
 import { queuedVisits } from '../steps/action.ts'
 import { inMemory, type Place } from './apply.ts'
@@ -56,6 +57,7 @@ export async function eraseJourneys(ctx: InTx, ids: UserId[]): Promise<void> {
   if (ids.length === 0) return
   const left = await erasePositions(ctx, ids)
   await queries.eraseKeysAndCalls(ctx, ids)
+  await eraseExamples(ctx, ids)
   const counts = left.flatMap(({ users, ...at }) => {
     const count = { ...at, path: null, reason: 'erased', arm: null, users }
     return [

@@ -5,6 +5,7 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, KeyId, MessageId, UserId } from '../../../lib/ids.ts'
 import { type Channel, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { mailsToSite } from '../../mta/index.ts'
+import { idsToErase } from '../../users/index.ts'
 import { MESSAGE_STATES, type MessageState } from '../schema.ts'
 import { MessageRow } from './schema.ts'
 
@@ -41,6 +42,7 @@ const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql
 const isSentBy = (ctx: ProjectCtx, key: KeyId | null): Sql =>
   key === null ? sql`true` : sql`id in (select message_id from message_requests where project_id = ${ctx.projectId} and sent_by = ${key})`
 
+/** A search or a domain finds no message of a user who is being erased, whose address it would tell. */
 export const listMessages = (ctx: ProjectCtx, page: PageRequest, filter: MessageFilter): Promise<PageOf<MessageRow>> => {
   const { userIds, campaignId, journeyId, state, reason, channel, provider, domain, site, since, until, sentBy } = filter
   return pageOf(ctx, MessageRow, messageListing, page, {
@@ -50,7 +52,7 @@ export const listMessages = (ctx: ProjectCtx, page: PageRequest, filter: Message
       and ${when(journeyId, sql`journey_id = ${journeyId}`)} and ${when(state, sql`state = ${state}`)} and ${when(reason, sql`reason = ${reason}`)}
       and ${when(channel, sql`channel = ${channel}`)} and ${when(since, sql`created_at >= ${since}`)} and ${when(until, sql`created_at < ${until}`)}
       and ${when(provider, sql`provider = ${provider}`)} and ${when(domain, sql`channel = 'email' and lower(split_part(recipient, '@', -1)) = ${domain}`)}
-      and ${when(site, sql`id in (${mailsToSite(ctx, site ?? '')})`)} and ${isSentBy(ctx, sentBy)}`,
+      and ${when(site, sql`id in (${mailsToSite(ctx, site ?? '')})`)} and ${isSentBy(ctx, sentBy)} and ${when(page.q || domain || undefined, sql`user_id not in ${idsToErase(ctx)}`)}`,
   })
 }
 

@@ -58,6 +58,8 @@ const present = (
   users: ReadonlyMap<UserId, UserRow>,
 ): MessageSummary => ({
   ...row,
+  // As the erasure leaves it, if that has not come to this message yet.
+  ...(!users.has(user_id) && { recipient: null, detail: null }),
   ...(journey_id !== null && { journey_id }),
   ...(variant !== null && { variant: variantName(variant) }),
   ...(resent_from !== null && { resent_from }),
@@ -71,21 +73,24 @@ const named = (id: UserId, user: UserRow | undefined): MessageSummary['user'] =>
 export async function getMessage(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, id: MessageId): Promise<MessageWhole> {
   const row = await queries.findMessage(ctx, id, onlyOfKey(ctx))
   if (!row) throw await missingMessage(ctx, id)
-  const left = await queries.leftStates(ctx, id)
-  const content = row.is_erased ? null : await contentOf(ctx, findSendingCampaigns, row)
-  const deliveries = row.provider === 'mta' ? { deliveries: await deliveriesOf(ctx, id) } : {}
-  return { ...present(row, await findLiveUsers(ctx, [row.user_id])), ...deliveries, content, timeline: timelineOf(row, left) }
+  const users = await findLiveUsers(ctx, [row.user_id])
+  const isErased = row.is_erased || !users.has(row.user_id)
+  const left = isErased ? [] : await queries.leftStates(ctx, id)
+  const content = isErased ? null : await contentOf(ctx, findSendingCampaigns, row)
+  const deliveries = row.provider === 'mta' ? { deliveries: await deliveriesOf(ctx, id, isErased) } : {}
+  const shown = present(row, users)
+  return { ...shown, ...deliveries, content, timeline: timelineOf({ ...row, detail: shown.detail }, left) }
 }
 
 /** The recipients of an email in the mail queue, with every attempt. */
-async function deliveriesOf(ctx: ProjectCtx, id: MessageId): Promise<MessageWhole['deliveries'] & object> {
+async function deliveriesOf(ctx: ProjectCtx, id: MessageId, isErased: boolean): Promise<MessageWhole['deliveries'] & object> {
   const rows = await attemptsOf(ctx, id)
   return rows.map(({ address, site, state, due_at, history }) => ({
-    recipient: address,
+    recipient: isErased ? '' : address,
     site,
     state,
     next_attempt_at: state === 'queued' ? due_at : null,
-    attempts: history,
+    attempts: isErased ? [] : history,
   }))
 }
 

@@ -6,6 +6,7 @@ import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, MessageId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Nullable } from '../../../lib/shapes.ts'
 import type { Rendered } from '../../channels/index.ts'
+import { idsToErase } from '../../users/index.ts'
 import { SandboxMessageRow, SandboxMessageWholeRow, type SandboxQuery } from './schema.ts'
 
 export type NewSandboxMessage = Rendered & {
@@ -70,11 +71,14 @@ export const sandboxListing = listing({
   searchedFields: 'recipient, summary, channel',
 })
 
+/** Submitted email is of no user. */
+const isKept = (ctx: ProjectCtx) => sql`(user_id is null or user_id not in ${idsToErase(ctx)})`
+
 const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql`true` : condition)
 
 type Tagged = { campaigns: CampaignId[]; journeys: JourneyId[] }
 
-/** `tagged` leaves only messages of these campaigns and journeys. */
+/** Without messages of users who are being erased. `tagged` leaves only messages of these campaigns and journeys. */
 export const listSandboxMessages = (
   ctx: ProjectCtx,
   page: PageRequest,
@@ -94,7 +98,7 @@ export const listSandboxMessages = (
   return pageOf(ctx, SandboxMessageRow, sandboxListing, page, {
     select: columns,
     from: sql`sandbox_messages`,
-    where: sql`project_id = ${ctx.projectId} and ${when(to, sql`recipient ilike ${likePattern(to ?? '')}`)}
+    where: sql`project_id = ${ctx.projectId} and ${isKept(ctx)} and ${when(to, sql`recipient ilike ${likePattern(to ?? '')}`)}
       and ${when(subject, sql`summary ilike ${likePattern(subject ?? '')}`)} and ${when(channel, sql`channel = ${channel}`)}
       and ${when(campaign_id, sql`campaign_id = ${Number(campaign_id)}`)}
       and ${isTagged ?? sql`true`}
@@ -103,13 +107,14 @@ export const listSandboxMessages = (
   })
 }
 
+/** A sandbox message, unless its user is being erased. */
 export const findSandboxMessage = (ctx: ProjectCtx, id: MessageId) =>
   ctx.db.first(
     SandboxMessageWholeRow,
     sql`select ${columns}, content, headers, encode(source, 'base64') as source, template_id,
                (select m.created_at from messages m where m.project_id = ${ctx.projectId} and m.id = ${id}) as made_at
         from sandbox_messages
-        where project_id = ${ctx.projectId} and id = ${id}`,
+        where project_id = ${ctx.projectId} and id = ${id} and ${isKept(ctx)}`,
   )
 
 /** Deletes all sandbox messages of the project, with their attachments. */
