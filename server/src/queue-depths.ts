@@ -9,16 +9,23 @@ import { webhookDepth } from './modules/webhooks/index.ts'
 
 /** The queues in the order in which a request goes through them, and the number of items that were parked. */
 export async function queueDepthsOf(ctx: Ctx): Promise<{ queues: QueueDepth[]; parked: number }> {
-  // First: what the log itself tells is reported even while the database is away.
-  const log = ctx.acceptedLog && (await logDepth(ctx, ctx.acceptedLog))
+  // Neither waits for the other. What the log itself tells is reported even while the database is away.
+  const [logged, inDatabase] = await Promise.allSettled([ctx.acceptedLog && logDepth(ctx, ctx.acceptedLog), depthsInDatabase(ctx)])
+  if (logged.status === 'rejected') throw logged.reason
+  if (inDatabase.status === 'rejected') throw inDatabase.reason
+  const { queues, parked } = inDatabase.value
+  return { queues: [...(ctx.acceptedLog ? [named('log', logged.value)] : []), ...queues], parked }
+}
+
+const named = (name: string, depth: { waiting: number; oldest: Date | null } | undefined): QueueDepth => ({
+  name,
+  waiting: depth?.waiting ?? 0,
+  oldest_at: depth?.oldest ?? null,
+})
+
+async function depthsInDatabase(ctx: Ctx): Promise<{ queues: QueueDepth[]; parked: number }> {
   const accepted = await backlog(ctx)
-  const named = (name: string, depth: { waiting: number; oldest: Date | null } | undefined): QueueDepth => ({
-    name,
-    waiting: depth?.waiting ?? 0,
-    oldest_at: depth?.oldest ?? null,
-  })
   const queues = [
-    ...(ctx.acceptedLog ? [named('log', log)] : []),
     named('ingest', accepted),
     named('messages', await messageDepth(ctx)),
     named('mail', await mailDepth(ctx)),

@@ -2,14 +2,13 @@
  * Idempotency-Key (D-IDEM-1 to D-IDEM-6). The effects of a request and the record of its reply commit together, so a request takes effect
  * once, even if it is sent several times in parallel. One statement claims the key, and one keeps the reply.
  */
-import { canonicalJson } from '../../lib/canonical-json.ts'
 import { ApiError, fault } from '../../lib/errors.ts'
 import type { KeyId } from '../../lib/ids.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import { Conflict, isSqlState, LOCK_NOT_AVAILABLE } from '../postgres/db.ts'
 import { type Caller, type Ctx, type InTx, inTx } from '../runtime/ctx.ts'
 import { AlreadyRecorded, type RecordedRequest, type ReplyRecord } from '../runtime/reply-record.ts'
-import { sha256 } from '../runtime/secrets.ts'
+import { fingerprintOf, isFingerprintOf } from '../runtime/request-fingerprint.ts'
 import { claimKey, dropRecord, findRecord, keepRecord, type NewRecord, type RecordKey, type StoredRecord } from './idempotency-records.ts'
 import type { Route } from './route.ts'
 
@@ -87,10 +86,10 @@ export async function runOnce(ctx: Ctx, request: IdempotentRequest, work: Work):
 
 type Attempt = { request: IdempotentRequest; work: Work; lock: string; record: RecordKey }
 
-const recordOf = ({ secrets }: Pick<Ctx, 'secrets'>, request: IdempotentRequest): RecordKey => ({
+const recordOf = (ctx: Pick<Ctx, 'secrets'>, request: IdempotentRequest): RecordKey => ({
   keyId: request.keyId,
   key: request.key,
-  fingerprint: secrets.sign(wholeOf(request), FINGERPRINT),
+  fingerprint: fingerprintOf(ctx, aboutOf(request), request.body),
   requestId: request.requestId,
 })
 
@@ -151,7 +150,7 @@ async function runInTransaction(ctx: Ctx, attempt: Attempt): Promise<StoredReply
  */
 async function runWithAppend(ctx: Ctx, attempt: Attempt): Promise<StoredReply> {
   try {
-    return await attempt.work(ctx, { ...attempt.record, expiresAt: expiryOf(ctx) })
+    return await attempt.work(ctx, { ...attempt.record, about: aboutOf(attempt.request), expiresAt: expiryOf(ctx) })
   } catch (error) {
     const first = error instanceof AlreadyRecorded ? error.first : undefined
     const known = first ? recordOfAppend(first) : await findRecord(ctx, attempt.record)
@@ -223,18 +222,12 @@ function newRecord(ctx: Ctx | InTx<Ctx>, { request, record, lock }: Attempt, { s
 
 const expiryOf = ({ clock, config }: Pick<Ctx, 'clock' | 'config'>) => new Date(clock.now().getTime() + config.IDEMPOTENCY_TTL_H * HOUR_MS)
 
-const FINGERPRINT = 'request fingerprint'
-
-/** Method, path, query and body in one spelling, without white space and the order of members (D-IDEM-3). */
-function wholeOf({ route, path, query, body }: Pick<IdempotentRequest, 'route' | 'path' | 'query' | 'body'>): string {
+/** Method, path and query. */
+function aboutOf({ route, path, query }: Pick<IdempotentRequest, 'route' | 'path' | 'query'>): string {
   const sortedQuery = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `${route.method}\n${path}\n${JSON.stringify(sortedQuery)}\n${canonicalJson(body)}`
+  return `${route.method}\n${path}\n${JSON.stringify(sortedQuery)}`
 }
 
-/** Is a record that of the same request? Its hash has a key, because a body can be little more than a code of six digits. */
-function isSameRequest({ secrets }: Pick<Ctx, 'secrets'>, { request, record }: Attempt, { fingerprint }: StoredRecord): boolean {
-  if (fingerprint === record.fingerprint) return true
-  const whole = wholeOf(request)
-  // Records of earlier releases have a hash without a key.
-  return secrets.isSigned(whole, fingerprint, FINGERPRINT) || fingerprint === sha256(whole)
-}
+/** Is a record that of the same request? */
+const isSameRequest = (ctx: Pick<Ctx, 'secrets'>, { request, record }: Attempt, { fingerprint }: StoredRecord): boolean =>
+  fingerprint === record.fingerprint || isFingerprintOf(ctx, fingerprint, aboutOf(request), request.body)

@@ -6,6 +6,7 @@ import { sql } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import type { EventLoopLag } from '../runtime/event-loop-lag.ts'
 import { isSameSecret } from '../runtime/secrets.ts'
+import { within } from '../runtime/within.ts'
 
 export type Operations = {
   ctx: Ctx
@@ -23,8 +24,9 @@ export type Answer = { status: number; type: string; body: string }
 /** The answer of each path, given the header `Authorization`. */
 export type Answers = Record<string, (authorization: string | undefined) => Promise<Answer>>
 
-/** Prometheus waits for ten seconds, and the server as long for a connection to the database. */
-const QUEUES_WITHIN_MS = 5000
+/** Prometheus waits for ten seconds, and the server as long for a connection to the database. Long queues take seconds to count. */
+const DATABASE_WITHIN_MS = 5000
+const QUEUES_WITHIN_MS = 8000
 
 const Mode = Type.Object({ read_only: Type.Boolean() })
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -84,22 +86,21 @@ export function answersOf({ ctx, queues, connections, lag }: Operations, { isOpe
   }
 }
 
-/** Reads the queues. If the database does not tell them, the metrics are served without them: those of requests tell what callers see. */
+/**
+ * Reads the queues. If that fails or takes long, the metrics are served without them: those of requests tell what callers see. Whether the
+ * database answers is asked beside it.
+ */
 async function readQueues(ctx: Ctx, queues: Operations['queues']): Promise<void> {
-  const over = new AbortController()
-  const late = async () => {
-    await ctx.clock.sleep(QUEUES_WITHIN_MS, over.signal)
-    throw new Error(`The database did not answer within ${QUEUES_WITHIN_MS} ms.`)
-  }
-  try {
-    await Promise.race([queues(), late()])
-    ctx.metrics.databaseUp(true)
-  } catch (error) {
-    ctx.log.warn({ err: error }, 'the queues could not be read for the metrics')
-    ctx.metrics.databaseUp(false)
-  } finally {
-    over.abort()
-  }
+  const asked = within(ctx, DATABASE_WITHIN_MS, () => checkDatabase(ctx)).catch(() => 'unreachable')
+  const areRead = await within(ctx, QUEUES_WITHIN_MS, queues).then(
+    () => true,
+    (error) => {
+      ctx.log.warn({ err: error }, 'the queues could not be read for the metrics')
+      return false
+    },
+  )
+  ctx.metrics.databaseUp((await asked) !== 'unreachable')
+  if (!areRead) ctx.metrics.queuesUnread()
 }
 
 async function checkDatabase(ctx: Ctx): Promise<'ok' | 'unreachable' | 'read-only'> {

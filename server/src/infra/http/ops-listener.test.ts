@@ -33,10 +33,10 @@ test('a port for operators answers its paths only, says what is not ready, and e
 })
 
 /** The metrics of a process, as Prometheus gets them. */
-async function metricsOf(ctx: Ctx, queues: () => Promise<void>, wait = () => {}): Promise<string> {
+async function metricsOf(ctx: Ctx, queues: () => Promise<void>, wait: () => unknown = () => {}): Promise<string> {
   const operations = { ctx, queues, connections: () => ({ total: 0, idle: 0, waiting: 0 }), lag: () => 0 }
   const answer = answersOf(operations, { isOpen: true, checks: () => ({}), isReady: () => true })['/metrics']?.(undefined)
-  wait()
+  await wait()
   const reply = await answer
   expect(reply?.status).toBe(200)
   return reply?.body ?? ''
@@ -69,12 +69,41 @@ test('while the database is away, the metrics lack what it told, and say so', as
   ])
 })
 
+const never = () => new Promise<never>(() => {})
+
 test('a database that does not answer does not delay the metrics until Prometheus gives up', async () => {
   await using w = await world({ own: true })
-  const text = await metricsOf(
-    w.ctx,
-    () => new Promise(() => {}),
-    () => w.advance('5 seconds'),
-  )
+  const text = await metricsOf({ ...w.ctx, db: { ...w.db, first: never } }, never, () => w.advance('8 seconds'))
   expect(text).toMatch(/^app_database_up 0$/m)
+})
+
+test('queues that take long to count are missing in the metrics, and the database is not said to be away', async () => {
+  await using w = await world({ own: true })
+  await metricsOf(w.ctx, () => queueDepths(w.ctx))
+  const answered = Promise.withResolvers<void>()
+  const first: typeof w.db.first = async (...given) => {
+    const row = await w.db.first(...given)
+    answered.resolve()
+    return row
+  }
+  const text = await metricsOf({ ...w.ctx, db: { ...w.db, first } }, never, async () => {
+    await answered.promise
+    await new Promise((resolve) => setImmediate(resolve))
+    w.advance('8 seconds')
+  })
+  expect(text).toMatch(/^app_database_up 1$/m)
+  expect(text).not.toMatch(/^app_queue_jobs/m)
+})
+
+test('a log that does not answer is said to be away, and the database is not, nor are its queues missing', async () => {
+  await using w = await world({ own: true })
+  const ctx = { ...w.ctx, acceptedLog: { id: 'a', extent: never } as unknown as AcceptedLog }
+  const text = await metricsOf(
+    ctx,
+    () => queueDepths(ctx),
+    () => w.advance('2 seconds'),
+  )
+  expect(text).toMatch(/^app_log_up\{log="nats"\} 0$/m)
+  expect(text).toMatch(/^app_database_up 1$/m)
+  expect(text).toMatch(/^app_queue_jobs\{queue="messages"/m)
 })

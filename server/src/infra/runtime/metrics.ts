@@ -142,14 +142,13 @@ const metricsOfParts = (registry: Registry) => ({
   ...databaseMetrics(registry),
 })
 
-/** While the database does not answer, what was last read from it is not reported. */
+/** When the queues could not be read, what was read from the database before is not reported. */
 function databaseMetrics(registry: Registry) {
-  const help = '1 if the database answered this request for metrics; otherwise 0, and what it tells is missing. Alert on this metric.'
+  const help = '1 if the database answered while the metrics were read, otherwise 0. Alert on this metric.'
   const up = instrumentsOf(registry).gauge('app_database_up', help)
   return {
-    databaseUp: (isUp: boolean) => {
-      up.set(isUp ? 1 : 0)
-      if (isUp) return
+    databaseUp: (isUp: boolean) => up.set(isUp ? 1 : 0),
+    queuesUnread: () => {
       for (const name of FROM_DATABASE) {
         const gauge = registry.getSingleMetric(name) as Gauge
         gauge.reset()

@@ -1,7 +1,14 @@
 /** The record of an `Idempotency-Key` whose reply is 204, which is stored in the commit of the only write of the request. */
 import type { KeyId } from '../../lib/ids.ts'
 
-export type ReplyRecord = { keyId: KeyId; key: string; fingerprint: string; expiresAt: Date }
+export type ReplyRecord = {
+  keyId: KeyId
+  key: string
+  fingerprint: string
+  /** What the fingerprint covers besides the body. Entries of a log that an earlier release appended do not have it. */
+  about?: string | undefined
+  expiresAt: Date
+}
 
 /** The request that stored a record first. */
 export type RecordedRequest = { fingerprint: string; requestId: string }

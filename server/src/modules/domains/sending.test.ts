@@ -281,7 +281,7 @@ describe('new keys', () => {
     expect(ofKeys((await w.post(`/api/client/domains/${id}/rotate-keys`)).body.records)).toHaveLength(4)
     const [fresh, unused] = rotated.slice(2) as [Shown, Shown]
     publish([fresh])
-    await verify(w, id)
+    expect(ofKeys((await verify(w, id)).records).map(({ name }) => name)).toEqual([rsa?.name, fresh.name, unused.name])
     w.advance('8 days')
     expect(ofKeys((await verify(w, id)).records).map(({ name }) => name)).toEqual([fresh.name, unused.name])
     expect(optional.map(({ name }: Shown) => name)).not.toContain(unused.name)
@@ -302,6 +302,8 @@ describe('new keys', () => {
     expect((await sendingDomainOf(w.ctx, domain))?.dkim.map(({ selector }) => `${selector}._domainkey.${domain}`)).toEqual(
       rotated.slice(2).map(({ name }) => name),
     )
+    // Putting a record back that was removed because its key leaked would let others sign with it.
+    expect(ofKeys(found.records).map(({ name }) => name)).toEqual([ofKeys(records)[1]?.name, ...rotated.slice(2).map(({ name }) => name)])
     w.advance('8 days')
     expect(ofKeys((await verify(w, id)).records)).toHaveLength(2)
   })

@@ -60,8 +60,17 @@ async function saveFindings(
   const isSendingVerified = isStillVerified(before, sending, isTolerated)
   if (links.isVerified && !before.is_verified) await queries.unverifyOthers(ctx, others, TAKEN)
   if (sending) {
-    await keys.setStates(ctx, id, sending.changesOf(isSendingVerified && sending.isComplete !== 'yes'))
-    await keys.deleteRetired(ctx, id, new Date(ctx.clock.now().getTime() - RETIRED_KEY_DAYS * DAY_MS))
+    const { unused = [], kept = [] } = Object.groupBy(sending.changesOf(isSendingVerified && sending.isComplete !== 'yes'), ({ state }) =>
+      state === 'unused' ? 'unused' : 'kept',
+    )
+    await keys.setStates(ctx, id, kept)
+    const before = new Date(ctx.clock.now().getTime() - RETIRED_KEY_DAYS * DAY_MS)
+    await keys.deleteUnused(
+      ctx,
+      id,
+      before,
+      unused.map(({ selector }) => selector),
+    )
   }
   const all = await keys.findKeys(ctx, [id])
   const isPending = all.some(isAwaited) || (before.sending_domain === null ? !is_verified : !isSendingVerified)

@@ -5,7 +5,7 @@ import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { UserMerge } from '../users/index.ts'
-import { MESSAGE_STATES, type MessageIntent, type Priority } from './schema.ts'
+import { MESSAGE_STATES, type MessageIntent, type Priority, type Reason } from './schema.ts'
 
 const Enqueued = Type.Object({
   project_id: IdOf<ProjectId>(),
@@ -57,6 +57,12 @@ const insertAll = joint<{ priority: Priority; intents: MessageIntent[] }, Enqueu
 
 const isWaiting = (m: Sql) => sql`${m}state in ('queued', 'deferred')`
 
+/** What a waiting message becomes that is not sent any more. If a provider may have it, it is not certain that it was not sent. */
+const endedAs = ({ clock }: InTx, state: 'aborted' | 'skipped', reason: Reason) =>
+  sql`state = case when m.uncertain_at is null then ${state} else 'unknown' end,
+      reason = case when m.uncertain_at is null then ${reason} else 'uncertain' end,
+      event = case when m.uncertain_at is not null then m.event end, acted_at = ${clock.now()}, settled_at = ${clock.now()}`
+
 /** The result of a chunk: how many messages were changed, and the last of them, after which the next chunk starts. */
 const Chunk = Type.Object({ changed: Type.Integer(), last: Nullable(IdOf<MessageId>()) })
 
@@ -89,13 +95,7 @@ const changeWaiting = async (ctx: InTx, campaignId: CampaignId, { after, limit }
 
 /** Aborts a chunk of the unsent messages of a campaign. Claimed messages are refused by their sender. */
 export const abortMessages = (ctx: InTx, campaignId: CampaignId, reason: 'campaign_stopped' | 'rescheduled', range: IdRange) =>
-  changeWaiting(
-    ctx,
-    campaignId,
-    range,
-    sql`true`,
-    sql`state = 'aborted', reason = ${reason}, event = null, acted_at = ${ctx.clock.now()}, settled_at = ${ctx.clock.now()}`,
-  )
+  changeWaiting(ctx, campaignId, range, sql`true`, endedAs(ctx, 'aborted', reason))
 
 /** Takes a chunk of a paused campaign’s messages out of the queue. */
 export const holdMessages = (ctx: InTx, campaignId: CampaignId, range: IdRange) =>
@@ -135,9 +135,9 @@ export const havingCause = (ctx: ProjectCtx, pairs: { user_id: UserId; cause: st
 export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(
     sql`update messages m
-        set state = case when ${isWaiting(sql`m.`)} then 'skipped' else m.state end,
+        set state = case when not ${isWaiting(sql`m.`)} then m.state when m.uncertain_at is null then 'skipped' else 'unknown' end,
             acted_at = case when ${isWaiting(sql`m.`)} then ${ctx.clock.now()} else m.acted_at end,
-            reason = case when ${isWaiting(sql`m.`)} then 'user_gone' else m.reason end,
+            reason = case when not ${isWaiting(sql`m.`)} then m.reason when m.uncertain_at is null then 'user_gone' else 'uncertain' end,
             settled_at = case when ${isWaiting(sql`m.`)} then ${ctx.clock.now()} else m.settled_at end,
             is_erased = true, event = null, detail = null, recipient = null, copies = null
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`,
@@ -166,7 +166,7 @@ const pairsOf = (merges: UserMerge[]) =>
 
 /**
  * Merged users get one message for a cause: the one with the most progress stays, and the waiting others are skipped. Of several waiting
- * ones, that of the remaining user comes first. A message that was skipped because of a duplicate address replaces no other.
+ * ones, one that a provider may have comes first, and then that of the remaining user. A message that was skipped because of a duplicate address replaces no other.
  */
 export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
   ctx.db.run(
@@ -176,12 +176,13 @@ export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
           select p.into_id, p.into_id from ${pairsOf(merges)}
         ), ranked as (
           select m.id, row_number() over (partition by merged_users.into_id, m.cause
-                                          order by m.reason is not distinct from 'duplicate_address', ${isWaiting(sql`m.`)}, m.user_id <> merged_users.into_id, m.id) as rank
+                                          order by m.reason is not distinct from 'duplicate_address', ${isWaiting(sql`m.`)},
+                                                   ${isWaiting(sql`m.`)} and m.uncertain_at is null, m.user_id <> merged_users.into_id, m.id) as rank
           from merged_users
           join messages m on m.user_id = merged_users.user_id and m.project_id = ${ctx.projectId}
         )
         update messages m
-        set state = 'skipped', reason = 'duplicate', event = null, acted_at = ${ctx.clock.now()}, settled_at = ${ctx.clock.now()}
+        set ${endedAs(ctx, 'skipped', 'duplicate')}
         from ranked
         where m.id = ranked.id and m.project_id = ${ctx.projectId} and ranked.rank > 1 and ${isWaiting(sql`m.`)}`,
   )
@@ -226,7 +227,7 @@ export const statesByCause = (ctx: InTx, pairs: { user_id: UserId; cause: string
 export const abortJourneyMessages = (ctx: InTx, pairs: { user_id: UserId; cause: string }[]) =>
   ctx.db.run(
     sql`update messages m
-        set state = 'aborted', reason = 'journey_left', event = null, acted_at = ${ctx.clock.now()}, settled_at = ${ctx.clock.now()}
+        set ${endedAs(ctx, 'aborted', 'journey_left')}
         from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ cause }) => cause)}::text[]) as p(user_id, cause)
         where m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause and ${isWaiting(sql`m.`)}`,
   )
@@ -235,7 +236,7 @@ export const abortJourneyMessages = (ctx: InTx, pairs: { user_id: UserId; cause:
 export const skipJourneyMessages = (ctx: InTx, pairs: { user_id: UserId; cause: string }[]) =>
   ctx.db.run(
     sql`update messages m
-        set state = 'skipped', reason = 'duplicate', event = null, acted_at = ${ctx.clock.now()}, settled_at = ${ctx.clock.now()}
+        set ${endedAs(ctx, 'skipped', 'duplicate')}
         from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ cause }) => cause)}::text[]) as p(user_id, cause)
         where m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause and ${isWaiting(sql`m.`)}`,
   )

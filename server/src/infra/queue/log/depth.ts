@@ -1,5 +1,6 @@
 import type { AcceptedLog } from '../../runtime/accepted-log.ts'
 import type { Ctx } from '../../runtime/ctx.ts'
+import { within } from '../../runtime/within.ts'
 import { findPosition } from './position.ts'
 
 /** How many accepted requests are waiting in a log, and since when the oldest has been. Undefined while the log is unavailable. */
@@ -16,10 +17,13 @@ export async function logDepth(ctx: Ctx, log: AcceptedLog): Promise<{ waiting: n
   return oldest === undefined ? undefined : { waiting, oldest: oldest?.storedAt ?? null }
 }
 
+/** A log that is healthy answers in milliseconds, and its client waits for seconds. */
+const ANSWERS_WITHIN_MS = 2000
+
 /** The answer of the log. Undefined if it does not answer. */
 async function orUndefined<T>(ctx: Ctx, ask: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await ask()
+    return await within(ctx, ANSWERS_WITHIN_MS, ask)
   } catch (error) {
     ctx.metrics.acceptedLog(false, 0)
     ctx.log.warn({ err: error }, 'the log of accepted requests does not answer')

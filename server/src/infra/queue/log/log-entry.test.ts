@@ -17,7 +17,8 @@ const record = { keyId: 3 as KeyId, key: 'a "key"\\', fingerprint: 'f', expiresA
 test.each<[string, AcceptedRequest]>([
   ['without a user and a record', request],
   ['of a user', { ...request, userId: 5 as UserId }],
-  ['with a record', { ...request, record }],
+  ['with a record', { ...request, record: { ...record, about: 'POST\n/api/client/events\n[]' } }],
+  ['with a record of an earlier release', { ...request, record }],
   ['without a body', { ...request, body: Buffer.alloc(0) }],
 ])('a request %s comes back from its bytes', (_, given) => expect(fromBytes(toBytes(given))).toEqual(given))
 

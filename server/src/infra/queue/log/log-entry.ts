@@ -14,7 +14,15 @@ const Head = Type.Object({
   request: Type.String(),
   at: Milliseconds,
   items: Type.Integer(),
-  record: Type.Optional(Type.Object({ key_id: IdOf<KeyId>(), key: Type.String(), fingerprint: Type.String(), expires_at: Milliseconds })),
+  record: Type.Optional(
+    Type.Object({
+      key_id: IdOf<KeyId>(),
+      key: Type.String(),
+      fingerprint: Type.String(),
+      about: Type.Optional(Type.String()),
+      expires_at: Milliseconds,
+    }),
+  ),
 })
 
 const problemOf = matches(Head)
@@ -30,7 +38,13 @@ export function toBytes({ projectId, kind, userId, requestId, receivedAt, items,
     at: receivedAt.getTime(),
     items,
     ...(record && {
-      record: { key_id: record.keyId, key: record.key, fingerprint: record.fingerprint, expires_at: record.expiresAt.getTime() },
+      record: {
+        key_id: record.keyId,
+        key: record.key,
+        fingerprint: record.fingerprint,
+        ...(record.about !== undefined && { about: record.about }),
+        expires_at: record.expiresAt.getTime(),
+      },
     }),
   }
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
@@ -52,7 +66,13 @@ export function fromBytes(bytes: Buffer): AcceptedRequest {
     items,
     body: bytes.subarray(end + 1),
     ...(record && {
-      record: { keyId: record.key_id, key: record.key, fingerprint: record.fingerprint, expiresAt: new Date(record.expires_at) },
+      record: {
+        keyId: record.key_id,
+        key: record.key,
+        fingerprint: record.fingerprint,
+        about: record.about,
+        expiresAt: new Date(record.expires_at),
+      },
     }),
   }
 }

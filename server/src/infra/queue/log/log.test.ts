@@ -1,4 +1,5 @@
 /** What a log in front of the queue adds: requests are accepted while the database is away, and each is moved to the queue once. */
+import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openForwarder } from '../../../../test/forwarder.ts'
 import { appendByHand, deleteLog, hasNats, logSettings, type Nats, openNats } from '../../../../test/nats.ts'
@@ -137,6 +138,34 @@ describe.runIf(hasNats)('moving to the queue', () => {
     expect(await appliedNames(w)).toEqual(['n2'])
     const [parked] = await select(w, 'select item, reason from parked_items where project_id = $1', [w.projectId])
     expect(parked).toEqual({ item: kim('n1')[0], reason: 'The Idempotency-Key was first used with a different request.' })
+  })
+
+  test.each([
+    ['of the first key before a rotation of SECRETS_KEY', null],
+    [
+      'of an earlier release',
+      createHash('sha256').update('POST\n/api/client/events\n[]\n[{"external_id":"kim","name":"n1"}]').digest('hex'),
+    ],
+  ])('tells a repeat by a record %s from another request', async (_, fingerprint) => {
+    const former = `a:${Buffer.alloc(32, 1).toString('base64')}`
+    const rotated = `b:${Buffer.alloc(32, 2).toString('base64')},${former}`
+    await using w = await world({ env: { ...logSettings(nats), LOG_BYTES_MAX: '65536', SECRETS_KEY: rotated } })
+    await using direct = await world({ own: true, env: { SECRETS_KEY: former } })
+    const names = ['the same one', 'another one']
+    for (const name of names) {
+      expect((await w.post(EVENTS, kim(name === 'the same one' ? 'n1' : 'n2'), key(name))).status).toBe(204)
+      expect((await direct.post(EVENTS, kim('n1'), { ...key(name), key: w.keys.secret })).status).toBe(204)
+    }
+    if (fingerprint) {
+      await select(w, 'update idempotency_records set fingerprint = $1 where idempotency_key = any($2) returning key_id', [
+        fingerprint,
+        names,
+      ])
+    }
+    await w.drain()
+    expect(await appliedNames(w)).toEqual(['n1', 'n1'])
+    const parked = await select(w, 'select item from parked_items where project_id = $1', [w.projectId])
+    expect(parked).toEqual([{ item: kim('n2')[0] }])
   })
 
   test('begins anew with a stream that was deleted and created again', async () => {

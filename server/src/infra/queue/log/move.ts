@@ -8,6 +8,7 @@ import { isConflict, sql } from '../../postgres/db.ts'
 import type { AcceptedLog, StoredEntry } from '../../runtime/accepted-log.ts'
 import { afterCommit, type Ctx, type InTx, inTx, type JobName } from '../../runtime/ctx.ts'
 import type { ReplyRecord } from '../../runtime/reply-record.ts'
+import { isFingerprintOf } from '../../runtime/request-fingerprint.ts'
 import { type AcceptedRequest, appendWithRecords } from '../append.ts'
 import { hasRoom } from '../backlog.ts'
 import { type Job, job } from '../jobs.ts'
@@ -100,7 +101,10 @@ async function store(ctx: InTx<Ctx>, requests: AcceptedRequest[]): Promise<void>
 
 const Fingerprint = Type.Object({ fingerprint: Type.String() })
 
-/** The caller of a repeated request has its reply. One that differs was accepted while that could not be known: its items are parked. */
+/**
+ * The caller of a repeated request has its reply. One that differs was accepted while that could not be known: its items are parked, and so are
+ * those of one that an earlier release appended, if its fingerprint has another key or none.
+ */
 async function parkDifferent(
   ctx: InTx<Ctx>,
   { projectId, kind, userId, requestId, receivedAt, body }: AcceptedRequest,
@@ -111,16 +115,18 @@ async function parkDifferent(
     sql`select fingerprint from idempotency_records where key_id = ${record.keyId} and idempotency_key = ${record.key}`,
   )
   if (first === undefined || first.fingerprint === record.fingerprint) return
+  const items = JSON.parse(body.toString()) as unknown[]
+  if (record.about !== undefined && isFingerprintOf(ctx, first.fingerprint, record.about, items)) return
   const reason = 'The Idempotency-Key was first used with a different request.'
-  const items = (JSON.parse(body.toString()) as unknown[]).map((item) => ({
+  const parked = items.map((item) => ({
     kind,
     request_id: requestId,
     received_at: receivedAt,
     item: parkedWith(item, userId),
     reason,
   }))
-  afterCommit(ctx, () => ctx.metrics.eventsIngested('parked', items.length))
-  await parkItems(ctx, projectId, items)
+  afterCommit(ctx, () => ctx.metrics.eventsIngested('parked', parked.length))
+  await parkItems(ctx, projectId, parked)
 }
 
 const AGAIN_MS = 50

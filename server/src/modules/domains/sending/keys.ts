@@ -45,7 +45,8 @@ export function openKey(
   return { domain, selector, algorithm, key }
 }
 
-type KeyState = Pick<DkimKeyRow, 'selector' | 'state'>
+/** What becomes of a key. One that is `unused` is deleted. */
+type KeyChange = { selector: string; state: DkimKeyRow['state'] | 'unused' }
 
 /**
  * Whether the owner of a domain is about to publish a key: an RSA key that has not signed yet. The other one may never be published, and the
@@ -59,25 +60,28 @@ const REQUIRED = 'rsa-sha256'
 
 /**
  * The keys whose state changes after a check. A key signs from when its record is found; the previous one of the same algorithm is retired
- * then, and so are earlier ones without a record once a newer RSA key signs. A key without a record stops signing, unless it is the one that
- * `keepsSigning` names: receivers may still have its record.
+ * then, because its record has to stay for a while. Earlier ones that do not sign are not used any more once a newer RSA key signs: their records
+ * were never published, or were removed because the key leaked. A key without a record stops signing, unless it is the one that `keepsSigning`
+ * names: receivers may still have its record.
  */
 export function keyChanges(
   keys: readonly DkimKeyRow[],
   states: ReadonlyMap<string, RecordState['status']>,
   keepsSigning: boolean,
-): KeyState[] {
+): KeyChange[] {
   const current = keys.findLast(({ algorithm, state, selector }) => {
     return algorithm === REQUIRED && state !== 'retired' && states.get(selector) === 'ok'
   })
   return DKIM_ALGORITHMS.flatMap((algorithm) => {
     const published = keys.filter((key) => key.algorithm === algorithm && key.state !== 'retired')
     const newest = published.findLast(({ selector }) => states.get(selector) === 'ok')
-    return published.flatMap(({ selector, state, created_at }): KeyState[] => {
+    return published.flatMap(({ selector, state, created_at }): KeyChange[] => {
       if (selector === newest?.selector) return state === 'active' ? [] : [{ selector, state: 'active' }]
-      if (state !== 'active') return current && created_at < current.created_at ? [{ selector, state: 'retired' }] : []
-      if (newest) return [{ selector, state: 'retired' }]
       const isGone = states.get(selector) === 'missing' || states.get(selector) === 'wrong'
+      const isEarlier = current !== undefined && created_at < current.created_at
+      if (state !== 'active' && isEarlier && isGone) return [{ selector, state: 'unused' }]
+      if (state !== 'active') return isEarlier && states.get(selector) === 'ok' ? [{ selector, state: 'retired' }] : []
+      if (newest) return [{ selector, state: 'retired' }]
       return isGone && !keepsSigning ? [{ selector, state: 'pending' }] : []
     })
   })

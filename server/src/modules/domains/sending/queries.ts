@@ -27,7 +27,7 @@ export const insertKeys = (ctx: InTx, id: DomainId, keys: readonly NewKey[]) =>
   )
 
 /** Changes the states of keys, given by their selectors. One that stops signing keeps when, also if it was only that its record is gone. */
-export const setStates = (ctx: InTx, id: DomainId, changes: readonly Pick<DkimKeyRow, 'selector' | 'state'>[]) =>
+export const setStates = (ctx: InTx, id: DomainId, changes: readonly { selector: string; state: string }[]) =>
   ctx.db.run(
     sql`update dkim_keys k
         set state = c.state, retired_at = case when c.state <> 'active' then ${ctx.clock.now()}::timestamptz end
@@ -35,11 +35,12 @@ export const setStates = (ctx: InTx, id: DomainId, changes: readonly Pick<DkimKe
         where k.project_id = ${ctx.projectId} and k.domain_id = ${id} and k.selector = c.selector`,
   )
 
-/** Deletes keys that were retired before an instant. */
-export const deleteRetired = (ctx: InTx, id: DomainId, before: Date) =>
+/** Deletes keys that were retired before an instant, and those that are given by their selectors. */
+export const deleteUnused = (ctx: InTx, id: DomainId, before: Date, selectors: readonly string[]) =>
   ctx.db.run(
     sql`delete from dkim_keys
-        where project_id = ${ctx.projectId} and domain_id = ${id} and state = 'retired' and retired_at < ${before}`,
+        where project_id = ${ctx.projectId} and domain_id = ${id}
+          and (selector = any(${selectors}::text[]) or (state = 'retired' and retired_at < ${before}))`,
   )
 
 export const deleteKeys = (ctx: InTx, id: DomainId) =>

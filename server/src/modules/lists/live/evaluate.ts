@@ -118,7 +118,7 @@ export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition
     changes: new Map((reasons.changes ?? []).map((change) => [change.user_id, change])),
   }
   for (const { user_id, versions } of reasons.merged ?? []) for (const version of versions) addUser(work, version, user_id, 'merge')
-  for (const event of reasons.events ?? []) addEvent(work, event)
+  for (const event of reasons.events ?? []) addEvent(work, event, 'own')
   for (const change of reasons.changes ?? []) addChange(work, change)
   for (const { user_id, version_id } of reasons.due ?? []) {
     const version = registry.byId.get(version_id)
@@ -134,7 +134,7 @@ export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition
   return changes
 }
 
-function addEvent(work: Work, { userId, ...event }: RuleEvent): void {
+function addEvent(work: Work, { userId, ...event }: RuleEvent, reason: Reason): void {
   const { name, createdAtMs } = event
   for (const version of work.registry.dependingOn(`event:${name}`)) {
     const isKept = isMaintained(version, userId)
@@ -145,7 +145,7 @@ function addEvent(work: Work, { userId, ...event }: RuleEvent): void {
         work.stale.set(id, (work.stale.get(id) ?? new Set()).add(userId))
         continue
       }
-      if (version.rank > work.rank) add(work.additions, { version, id, tracker }, userId, createdAtMs)
+      if (version.rank > work.rank) add(work.additions, { version, id, tracker }, userId, createdAtMs, reason === 'merge')
     }
   }
 }
@@ -179,9 +179,10 @@ function addTo(to: Pending, version: Version, userId: UserId): void {
 
 /** Lists can depend on a list, and count the events of its membership changes. */
 function addMembershipChange(work: Work, { userId, listId, entered, inherited }: MembershipChange): void {
-  for (const version of work.registry.dependingOn(`list:${listId}`)) addUser(work, version, userId, inherited ? 'merge' : 'own')
+  const reason = inherited ? 'merge' : 'own'
+  for (const version of work.registry.dependingOn(`list:${listId}`)) addUser(work, version, userId, reason)
   const { name, data } = membershipEvent(listId, entered, new Date(work.nowMs))
-  addEvent(work, { userId, name, source: 'system', data, createdAtMs: work.nowMs })
+  addEvent(work, { userId, name, source: 'system', data, createdAtMs: work.nowMs }, reason)
 }
 
 async function evaluateNextRank(ctx: InTx, work: Work): Promise<MembershipChange[]> {
@@ -191,7 +192,8 @@ async function evaluateNextRank(ctx: InTx, work: Work): Promise<MembershipChange
   for (const { id } of added) work.additions.delete(id)
   const times = openTimes(work.nowMs)
   // Events that leave the tracked times as they are cannot change a membership.
-  for (const { version, userId } of await loadTimes(ctx, times, added)) queue(work, version, userId, 'own')
+  for (const { version, userId, isInherited } of await loadTimes(ctx, times, added))
+    queue(work, version, userId, isInherited ? 'merge' : 'own')
   const now = [...work.pending].filter(([version]) => version.rank === work.rank)
   for (const [version] of now) work.pending.delete(version)
   return now.length === 0 ? [] : decideAll(ctx, work, now, await timesFor(ctx, times, now))

@@ -366,10 +366,12 @@ describe('merged and erased users', () => {
     const payers = await listOf(w, { attribute: 'data.plan', is: 'gold' })
     const others = await listOf(w, { all: [{ event: 'viewed' }, { event: 'login' }, { not: { list: payers } }] })
     const third = await listOf(w, { list: others })
+    const entered = await listOf(w, { event: 'list_entered', within: '7d', where: [{ attribute: 'data.list_id', is: others }] })
     await w.patch('/api/client/users', [pro])
     await w.drain()
-    expect([await members(w, payers), await members(w, others), await members(w, third)]).toEqual([[], ['kim'], ['kim']])
-    expect(await changesOf(w, 'kim')).toEqual([`list_entered ${others}`, `list_entered ${third}`])
+    const lists = [payers, others, third, entered]
+    expect(await Promise.all(lists.map((list) => members(w, list)))).toEqual([[], ['kim'], ['kim'], ['kim']])
+    expect(await changesOf(w, 'kim')).toEqual([others, third, entered].map((list) => `list_entered ${list}`))
     expect((await w.get('/api/client/sandbox/messages')).body.results).toEqual([])
   })
 

@@ -9,18 +9,26 @@ import type { Version } from './registry.ts'
 import { readTimes } from './times.queries.ts'
 import { isFull, withTimes } from './tracked-times.ts'
 
-/** The times of new events, by the tracker that counts them. */
-export type Addition = { version: Version; id: TrackerId; tracker: Tracker; userTimes: Map<UserId, number[]> }
+/** The times of new events, by the tracker that counts them. `inherited` are the users of whom a merge is the only reason for these events. */
+export type Addition = { version: Version; id: TrackerId; tracker: Tracker; userTimes: Map<UserId, number[]>; inherited: Set<UserId> }
 export type Additions = Map<TrackerId, Addition>
 
 /** Adds the time of an event for a tracker. */
-export function add(additions: Additions, of: Omit<Addition, 'userTimes'>, userId: UserId, timeMs: number): void {
+export function add(
+  additions: Additions,
+  of: Omit<Addition, 'userTimes' | 'inherited'>,
+  userId: UserId,
+  timeMs: number,
+  isInherited: boolean,
+): void {
   let addition = additions.get(of.id)
   if (!addition) {
-    addition = { ...of, userTimes: new Map() }
+    addition = { ...of, userTimes: new Map(), inherited: new Set() }
     additions.set(of.id, addition)
   }
   const times = addition.userTimes.get(userId)
+  if (!isInherited) addition.inherited.delete(userId)
+  else if (!times) addition.inherited.add(userId)
   if (times) times.push(timeMs)
   else addition.userTimes.set(userId, [timeMs])
 }
@@ -78,12 +86,15 @@ async function save(ctx: InTx, { known }: TimesByUser, keys: TimesKey[]): Promis
   if (saved.length > 0) await queries.saveTimes(ctx, saved)
 }
 
+/** Users whose tracked times changed, and whether a merge is the only reason. */
+type Changed = { version: Version; userId: UserId; isInherited: boolean }
+
 /** Adds new events. Returns the users whose tracked times changed. */
-export async function loadTimes(ctx: InTx, times: TimesByUser, added: Addition[]): Promise<{ version: Version; userId: UserId }[]> {
+export async function loadTimes(ctx: InTx, times: TimesByUser, added: Addition[]): Promise<Changed[]> {
   await read(ctx, times, new Map(added.map(({ id, userTimes: users }) => [id, new Set(users.keys())])))
-  const changed: { version: Version; userId: UserId }[] = []
+  const changed: Changed[] = []
   const written: TimesKey[] = []
-  for (const { version, id, tracker, userTimes: users } of added) {
+  for (const { version, id, tracker, userTimes: users, inherited } of added) {
     // Times that were read again include the new events.
     const refreshed = new Set(await refresh(ctx, times, id, tracker, users.keys()))
     const kept = times.known.get(id) as Map<UserId, Kept | null>
@@ -92,7 +103,7 @@ export async function loadTimes(ctx: InTx, times: TimesByUser, added: Addition[]
       const after = refreshed.has(userId) ? before : withMore(tracker, before, more, times.nowMs)
       if (after !== before) written.push({ id, userId })
       kept.set(userId, after)
-      if (refreshed.has(userId) || after?.times !== before?.times) changed.push({ version, userId })
+      if (refreshed.has(userId) || after?.times !== before?.times) changed.push({ version, userId, isInherited: inherited.has(userId) })
     }
   }
   await save(ctx, times, written)

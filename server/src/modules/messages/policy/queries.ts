@@ -31,18 +31,21 @@ const ReceivedRow = Type.Object({
   at: Instant,
   in_flight: Nullable(IdOf<MessageId>()),
   lease_token: Nullable(Type.String()),
+  /** It is stored that it counts. Whether others do depends on their campaigns. */
+  is_counted: Type.Boolean(),
 })
 export type ReceivedRow = Static<typeof ReceivedRow>
 
 /**
  * The messages that these users got since then, and those in flight except the given ones, transactional ones among them. One that was reported
- * before its sender saved what it sent has its lease still.
+ * before its sender saved what it sent has its lease still, and is in flight until that ends. No statement removes it if the sender died.
  */
 export const receivedSince = (ctx: ProjectCtx, userIds: UserId[], since: Date, except: MessageId[]) =>
   ctx.db.many(
     ReceivedRow,
     sql`select user_id, campaign_id, channel, case when state = 'claimed' then ${ctx.clock.now()}::timestamptz(3) else settled_at end as at,
-               case when state = 'claimed' or lease_token is not null then id end as in_flight, lease_token
+               case when state = 'claimed' or lease_token is not null and lease_until > ${ctx.clock.now()} then id end as in_flight, lease_token,
+               state <> 'claimed' and counts_to_caps and (lease_token is null or lease_until <= ${ctx.clock.now()}) as is_counted
         from messages
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
           and ((state = any(${RECEIVED_STATES}::text[]) and settled_at > ${since}

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import { blastBeforeMerge, blastTo, listOf, messagesIn, pathOf, run, schedule, write } from '../../../../test/blasts.ts'
-import { answerOrders, order, recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { Db } from '../../../infra/postgres/db.ts'
-import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
+import type { MessageId } from '../../../lib/ids.ts'
+import { findCampaignSubscriptions, findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
+import { applyReports } from '../reports/reports.ts'
 import { BULK, type Priority, TRANSACTIONAL } from '../schema.ts'
 import { claim } from '../sending/claim.ts'
 import { createSender, sendQueue } from '../sending/sender.ts'
@@ -217,6 +219,33 @@ test('a message that waited for another one of its batch is sent if that one fai
   expect(recipientsOf(relay)).toEqual(['ana@example.com'])
   expect(await messagesIn(w, second)).toMatchObject([{ state: 'sent' }])
 })
+
+test.each([
+  [false, { state: 'deferred', reason: 'frequency_cap', due_at: new Date('2026-11-24T09:00:00.000Z') }],
+  [true, { state: 'delivered' }],
+])(
+  'what was reported before its sender died is received, and not in flight for ever; transactional: %s',
+  async (isTransactional, outcome) => {
+    await using w = await world()
+    await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+    const list = await listOf(w, 'ana')
+    const type = (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email', is_transactional: isTransactional })).body
+    await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id: type.id, state: 1 }])
+    const [first, second] = [await blastTo(w, [list], { subscription_id: type.id }), await blastTo(w, [list])]
+    await schedule(w, first)
+    await run(w, 'campaigns.launch')
+    await run(w, 'campaigns.load')
+    const [claimed] = await claim(w.ctx, BULK, [{ project_id: w.projectId, channel: 'email', limit: 1 }])
+    const provider = await providerOf(w, { kind: 'sandbox', channel: 'email', settings: {} })
+    const report = { what: 'delivered' as const, at: w.clock.now(), messageId: claimed?.id as MessageId }
+    await applyReports(w.ctx, findCampaignSubscriptions, provider, [report], false)
+    w.advance('1 hour')
+    await schedule(w, second)
+    await w.drain()
+    expect(await messagesIn(w, first)).toMatchObject([{ state: 'delivered' }])
+    expect(await messagesIn(w, second)).toMatchObject([outcome])
+  },
+)
 
 test('a cap does not count a transactional message in flight', async () => {
   await using w = await world()

@@ -5,6 +5,7 @@ import { appendUserChanges, findLiveUsers, findMergedInto } from '../../users/in
 import { emit } from '../../webhook-events/index.ts'
 import { messageEvent } from '../system-events.ts'
 import { type FirstEngagement, lockMessages, type ReportedMessage, saveEngagement } from './queries.ts'
+import { mayHaveArrived } from './transition.ts'
 import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
 
 /** An open or a click by a user. Those by bots are counted in `tracking`. */
@@ -12,7 +13,8 @@ export type Engagement = { messageId: MessageId; what: 'opened' | 'clicked'; at:
 
 /**
  * Records when messages were first opened and clicked, and appends events to their users: the first open and every click. A message in
- * the state `unknown` becomes `delivered`, because it was read: with the events of a delivery, since a report that follows changes nothing.
+ * the state `unknown`, or one that waits to be repeated, becomes `delivered`, because it was read: with the events of a delivery, since a report
+ * that follows changes nothing.
  */
 export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Promise<void> {
   if (engagements.length === 0) return
@@ -21,10 +23,11 @@ export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Pr
   )
   const known = engagements.filter(({ messageId }) => messages.get(messageId)?.is_erased === false)
   if (known.length === 0) return
-  await saveEngagement(
-    ctx,
-    [...Map.groupBy(known, ({ messageId }) => messageId)].map(([id, of]) => firstOf(id, of)),
-  )
+  const read = [...Map.groupBy(known, ({ messageId }) => messageId)].flatMap(([id, of]): FirstEngagement[] => {
+    const message = messages.get(id)
+    return message ? [{ ...firstOf(id, of), is_confirmed: mayHaveArrived(message) }] : []
+  })
+  await saveEngagement(ctx, read)
   const ids = [...new Set(known.flatMap(({ messageId }) => messages.get(messageId)?.user_id ?? []))]
   const mergedInto = new Map((await findMergedInto(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
   const opened = new Set<MessageId>()
@@ -41,11 +44,11 @@ export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Pr
   await appendUserChanges(ctx, [...(await confirmUnknown(ctx, arrived, messages)), ...events])
 }
 
-/** Emits that messages in the state `unknown` were delivered, as a report does. Returns the events of their users. */
+/** Emits that messages that may have arrived were delivered, as a report does. Returns the events of their users. */
 async function confirmUnknown(ctx: InTx, arrived: Engagement[], messages: ReadonlyMap<MessageId, ReportedMessage>) {
   const unknown = arrived.flatMap(({ messageId, at }) => {
     const message = messages.get(messageId)
-    return message?.state === 'unknown' ? [{ message, at }] : []
+    return message && mayHaveArrived(message) ? [{ message, at }] : []
   })
   if (unknown.length === 0) return []
   const users = await findLiveUsers(
@@ -63,7 +66,7 @@ async function confirmUnknown(ctx: InTx, arrived: Engagement[], messages: Readon
   )
 }
 
-function firstOf(id: MessageId, engagements: Engagement[]): FirstEngagement {
+function firstOf(id: MessageId, engagements: Engagement[]): Omit<FirstEngagement, 'is_confirmed'> {
   const first = (what: Engagement['what']) => {
     const times = engagements.filter((one) => one.what === what).map(({ at }) => at.getTime())
     return times.length === 0 ? null : new Date(Math.min(...times))

@@ -67,17 +67,18 @@ export const saveReported = (ctx: InTx, messages: ReportedState[]) =>
         where m.project_id = ${ctx.projectId} and m.id = any(${messages.map(({ id }) => id)}::bigint[]) and m.id = r.id`,
   )
 
-/** When a message was first opened, and first clicked. */
-export type FirstEngagement = { id: MessageId; opened_at: Date | null; clicked_at: Date | null }
+/** When a message was first opened, and first clicked, and whether that shows that it was delivered. */
+export type FirstEngagement = { id: MessageId; opened_at: Date | null; clicked_at: Date | null; is_confirmed: boolean }
 
 export const saveEngagement = (ctx: InTx, first: FirstEngagement[]) =>
   ctx.db.run(
     sql`update messages m
         set opened_at = coalesce(m.opened_at, s.opened_at), clicked_at = coalesce(m.clicked_at, s.clicked_at),
-            state = case when m.state = 'unknown' then 'delivered' else m.state end,
-            acted_at = case when m.state = 'unknown' then ${ctx.clock.now()} else m.acted_at end,
-            reason = case when m.state = 'unknown' then null else m.reason end
-        from jsonb_to_recordset(${JSON.stringify(first)}::jsonb) as s(id bigint, opened_at timestamptz, clicked_at timestamptz)
+            state = case when s.is_confirmed then 'delivered' else m.state end,
+            acted_at = case when s.is_confirmed then ${ctx.clock.now()} else m.acted_at end,
+            reason = case when s.is_confirmed then null else m.reason end,
+            settled_at = case when s.is_confirmed then coalesce(m.settled_at, ${ctx.clock.now()}) else m.settled_at end
+        from jsonb_to_recordset(${JSON.stringify(first)}::jsonb) as s(id bigint, opened_at timestamptz, clicked_at timestamptz, is_confirmed boolean)
         where m.project_id = ${ctx.projectId} and m.id = s.id`,
   )
 

@@ -23,6 +23,10 @@ const STATES: Partial<Record<AppliedReport['what'], { state: MessageState; reaso
 /** States of a message that its provider may have, and that is to be repeated there. */
 const WAITING: readonly MessageState[] = ['queued', 'deferred']
 
+/** Whether an open or a click shows what happened to a message. */
+export const mayHaveArrived = ({ state, uncertain_at }: { state: MessageState; uncertain_at: Date | null }): boolean =>
+  state === 'unknown' || (uncertain_at !== null && WAITING.includes(state))
+
 /**
  * The state after a report, or null if it changes nothing. Reports do not apply to messages that were not sent. `isUncertain`: an attempt had no
  * reply, so the message may have been sent while it waits.

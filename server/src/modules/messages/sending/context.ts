@@ -226,7 +226,7 @@ async function receivedOf(
   const rows = merges.length === 0 ? ofUsers : [...ofUsers, ...(await receivedAsOthers(ctx, merges, since, own))]
   const counts = await countingInFlight(ctx, findSendingCampaigns, rows, users)
   return Map.groupBy(
-    rows.filter((row) => row.in_flight === null || counts(row)),
+    rows.filter((row) => row.is_counted || counts(row)),
     ({ user_id }) => user_id,
   )
 }
@@ -240,18 +240,21 @@ async function receivedAsOthers(ctx: ProjectCtx, merges: Merges, since: Date, ex
 
 type Merges = Awaited<ReturnType<typeof mergesInto>>
 
-/** Tells which messages in flight count towards caps: not those that are transactional, nor those of an archived campaign, which are aborted. */
+/**
+ * Tells which messages that are in flight, or whose sender died, count towards caps: not those that are transactional, nor those of an
+ * archived campaign, which are aborted.
+ */
 async function countingInFlight(
   ctx: ProjectCtx,
   findSendingCampaigns: FindSendingCampaigns,
   rows: ReceivedRow[],
   users: Map<UserId, UserRow>,
 ): Promise<(row: ReceivedRow) => boolean> {
-  const inFlight = rows.filter(({ in_flight }) => in_flight !== null)
-  if (inFlight.length === 0) return () => false
-  const found = await findSendingCampaigns(ctx, [...new Set(inFlight.map(({ campaign_id }) => campaign_id))])
+  const unsaved = rows.filter(({ is_counted }) => !is_counted)
+  if (unsaved.length === 0) return () => false
+  const found = await findSendingCampaigns(ctx, [...new Set(unsaved.map(({ campaign_id }) => campaign_id))])
   const campaigns = new Map(found.map((campaign) => [campaign.id, campaign]))
   const present = new Map([...users.values()].map((user) => [user.id, user]))
-  const consents = await consentsOf(ctx, inFlight, campaigns, present)
+  const consents = await consentsOf(ctx, unsaved, campaigns, present)
   return ({ user_id, campaign_id }) => consents.get(`${user_id}:${campaigns.get(campaign_id)?.subscription_id}`)?.is_transactional === false
 }

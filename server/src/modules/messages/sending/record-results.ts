@@ -12,7 +12,7 @@ import type { SendableTemplate } from '../../templates/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
 import { emit, wantedTypes, webhookEvents } from '../../webhook-events/index.ts'
 import { addressHash } from '../addresses.ts'
-import { countsToCaps, result, type SendResult } from '../eligibility.ts'
+import { countsToCaps, result, resultWithoutAttempt, type SendResult } from '../eligibility.ts'
 import { insertSandboxMessages } from '../sandbox/queries.ts'
 import { type ClaimedMessage, type MessageResult, type Priority, SEND_JOBS, TRANSACTIONAL } from '../schema.ts'
 import { messageEvent } from '../system-events.ts'
@@ -43,12 +43,12 @@ export type Attempted = {
   attempt: Attempt | null
 }
 
-/** The result of a message that was not given to its provider. */
+/** The result of a message that was not given to its provider. A final one is only certain if no provider may have it. */
 export const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | 'consent'>, result: SendResult): Attempted => ({
   message,
   user: known.user,
   consent: known.consent,
-  result,
+  result: resultWithoutAttempt(message, result),
   attempt: null,
 })
 

@@ -17,7 +17,7 @@ import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import type { Outgoing, Rendered } from '../../channels/index.ts'
 import type { InboxStreams } from '../../inbox/index.ts'
 import { findProject } from '../../projects/index.ts'
-import { checkEligibility, deferredUntil, isRepeatable, notRepeated, recheckedFrom, result, resultWithoutAttempt } from '../eligibility.ts'
+import { checkEligibility, deferredUntil, isRepeatable, notRepeated, recheckedFrom, result } from '../eligibility.ts'
 import { messageKey } from '../message-key.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import { type Attachments, attachmentsOfSlice, createAttachments, sendWithAttachments } from './attachments.ts'
@@ -168,7 +168,7 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, 
     const context = contextOf(message)
     const decision = checkEligibility(context)
     if ('state' in decision) {
-      done.push(notAttempted(message, context, resultWithoutAttempt(message, decision)))
+      done.push(notAttempted(message, context, decision))
       continue
     }
     const connection = connectionOf(decision.campaign)

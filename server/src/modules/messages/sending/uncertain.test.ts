@@ -3,16 +3,18 @@
  * there, for a shorter time, and nowhere else. Requests are counted at a fake provider.
  */
 import { describe, expect, test } from 'vitest'
-import { outcomes, pathOf, run, write } from '../../../../test/blasts.ts'
+import { blastTo, listOf, outcomes, pathOf, run, schedule, write } from '../../../../test/blasts.ts'
 import { type FakeProvider, openFakeProvider } from '../../../../test/fake-provider.ts'
 import { answerOrders, order, providerOf } from '../../../../test/mailing.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, ProviderId } from '../../../lib/ids.ts'
 import { findCampaignSubscriptions, findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import type { Report } from '../../channels/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
+import { recordEngagement } from '../reports/engagement.ts'
 import { applyReports } from '../reports/reports.ts'
 import { TRANSACTIONAL } from '../schema.ts'
 import { claim } from './claim.ts'
@@ -92,6 +94,15 @@ test.each<[string, (w: World, set: Prepared) => Promise<void>]>([
       w.advance('30 seconds')
     },
   ],
+  ['the campaign was aborted', async (w, { campaign }) => void (await write(w, campaign, { state: 'aborted' }))],
+  [
+    'its template cannot be rendered any more',
+    async (w, { campaign }) => {
+      const needsPlan = { from: 'Shop <shop@example.com>', subject: 'Thanks', html: '<p>Thanks</p>', required: ['user.data.plan'] }
+      expect((await w.put(`${pathOf(campaign)}/templates/en`, needsPlan)).status).toBe(200)
+      w.advance('30 seconds')
+    },
+  ],
 ])('a message whose attempt was uncertain is not sent again when %s', async (_, meanwhile) => {
   await using w = await world()
   await using fake = await openFakeProvider()
@@ -104,6 +115,48 @@ test.each<[string, (w: World, set: Prepared) => Promise<void>]>([
   expect(await outcomes(w, set.campaign)).toEqual(['ana: unknown uncertain'])
   const [row] = await select(w, 'select attempts, recipient, counts_to_caps from messages where project_id = $1', [w.projectId])
   expect(row).toEqual({ attempts: 1, recipient: 'ana@example.com', counts_to_caps: true })
+})
+
+test('of the messages of merged users, the one whose attempt was uncertain stays', async () => {
+  await using w = await world()
+  await using fake = await openFakeProvider()
+  w.replaceFetch({ request: fake.fetch.request })
+  await providerOf(w, resend)
+  await w.post('/api/client/users/batch', [{ anonymous_id: 'browser', email: 'browser@example.com' }])
+  const { body: browser } = await w.get('/api/client/users/browser')
+  const list = await listOf(w, 'ana')
+  await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
+  const campaign = await blastTo(w, [list])
+  await schedule(w, campaign)
+  await run(w, 'campaigns.launch')
+  await run(w, 'campaigns.load')
+  await w.db.run(
+    sql`update messages set due_at = due_at + interval '1 minute' where campaign_id = ${campaign.id} and user_id <> ${browser.id}`,
+  )
+  fake.answer('hang', accepted, accepted)
+  await run(w, 'messages.send-bulk')
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'browser' }])
+  w.advance('1 hour')
+  await w.drain()
+  expect(keysOf(fake).size).toBe(1)
+  expect((await outcomes(w, campaign)).toSorted()).toEqual(['?: unknown uncertain', 'ana: skipped duplicate'])
+})
+
+test('a message whose attempt was uncertain is delivered if it is opened, and is not repeated', async () => {
+  await using w = await world()
+  await using fake = await openFakeProvider()
+  await w.post('/api/client/webhooks', { name: 'Completed', url: WEBHOOK, event_types: ['delivery.completed'] })
+  const { campaign } = await waiting(w, fake)
+  fake.answer('hang', accepted)
+  await run(w, 'messages.send')
+  const [message] = await select(w, 'select id::int from messages where project_id = $1', [w.projectId])
+  const open = { messageId: message?.id as MessageId, what: 'opened' as const, at: w.clock.now() }
+  await inTx(w.ctx, (ctx) => recordEngagement(ctx, [open]))
+  w.advance('1 hour')
+  await w.drain()
+  expect(sentTo(fake)).toHaveLength(1)
+  expect(await outcomes(w, campaign)).toEqual(['ana: delivered'])
+  expect(fake.requests.filter(({ url }) => url === WEBHOOK)).toHaveLength(1)
 })
 
 test.each<[string, object, string[]]>([
