@@ -2526,7 +2526,7 @@ export interface paths {
         put?: never;
         /**
          * Skip a user’s current step
-         * @description The user leaves by the default path. A step without one cannot be skipped.
+         * @description The user leaves by the default path. A step without one cannot be skipped. If the user has left the step before the request is applied, nothing happens.
          */
         post: operations["skipJourneyUser"];
         delete?: never;
@@ -8726,7 +8726,7 @@ export interface components {
                 multiple?: boolean;
                 /** @description Whether a user may enter again while still in the journey. */
                 concurrent?: boolean;
-                /** @description A path in event data, such as `data.cart_id`. `multiple`, `concurrent` and `on_repeat` then apply to each value separately. Later events with another value neither end waits nor meet exit criteria. A value that no event or request has had for `JOURNEY_KEY_RETENTION_DAYS` is treated as new. */
+                /** @description A path in the data of an event or a request, such as `data.cart_id`; not with the triggers `list` and `schedule`. `multiple`, `concurrent` and `on_repeat` then apply to each value separately. Later events with another value neither end waits nor meet exit criteria. A value that no event or request has had for `JOURNEY_KEY_RETENTION_DAYS` is treated as new. */
                 entry_key?: string;
                 /**
                  * @description What happens if the user enters again while in the journey: nothing (`ignore`, default), the user starts again (`restart`), or the entry event is replaced (`update`).
@@ -17949,7 +17949,8 @@ export interface components {
          *       "journey_calls": [],
          *       "imports": [],
          *       "emails": [],
-         *       "suppressions": []
+         *       "suppressions": [],
+         *       "refused_items": []
          *     }
          */
         UserExportReply: {
@@ -18042,6 +18043,10 @@ export interface components {
             }[];
             /** @description Suppressions of the addresses of the user. */
             suppressions: {
+                [key: string]: unknown;
+            }[];
+            /** @description Items of requests that were accepted and then refused, with the reason, such as an event whose profile would be too large. */
+            refused_items: {
                 [key: string]: unknown;
             }[];
         };
@@ -22450,7 +22455,8 @@ export interface operations {
                      *       "journey_calls": [],
                      *       "imports": [],
                      *       "emails": [],
-                     *       "suppressions": []
+                     *       "suppressions": [],
+                     *       "refused_items": []
                      *     }
                      */
                     "application/json": components["schemas"]["UserExportReply"];
