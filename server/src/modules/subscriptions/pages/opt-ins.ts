@@ -8,7 +8,8 @@ import * as queries from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
 import { writeStates } from '../states.ts'
 import { normalised } from '../suppressions/addresses.ts'
-import { addressesOf, liftUnsubscribed, optOutsFromAll } from '../suppressions/service.ts'
+import { liftUnsubscribed, lockSuppressed, optOutsFromAll } from '../suppressions/opt-outs.ts'
+import { type Address, addressesOf } from '../suppressions/service.ts'
 import type { FindRecipient } from './page-user.ts'
 
 /** The types that the user of a page opts in to, and the address that the page stands for: that which its message went to, if known. */
@@ -25,18 +26,25 @@ export type OptIn = {
  */
 export async function liftOptOuts(ctx: InTx, users: AddressUsers, optIn: OptIn, evidence: Evidence): Promise<void> {
   const addresses = addressesOf(users.user).filter(({ channel }) => optIn.types.some((type) => type.channel === channel))
-  const lifted: typeof addresses = []
+  const found = await liftableAmong(ctx, addresses, optIn)
+  if (found.length === 0) return
+  const channels = found.map(({ channel }) => channel)
+  await leaveOthers(ctx, users, { channels, types: optIn.types }, evidence)
+  // STOP may have come since they were read.
+  await lockSuppressed(ctx, found)
+  await liftUnsubscribed(ctx, await liftableAmong(ctx, found, optIn))
+}
+
+/** Those of the addresses of a user whose opt-out from everything the page lifts. */
+async function liftableAmong(ctx: InTx, addresses: Address[], { known, findRecipient }: OptIn): Promise<Address[]> {
+  const liftable: Address[] = []
   for (const optOut of await optOutsFromAll(ctx, addresses)) {
     const own = addresses.filter(({ channel }) => channel === optOut.channel)
-    const isKnownChannel = optOut.channel === optIn.known?.channel
-    const stoodFor = isKnownChannel ? own.map(({ address }) => address) : await pageRecipientsOf(ctx, optOut, optIn.findRecipient)
-    if (stoodFor.some((address) => isKnown(ctx, optIn.known, address))) lifted.push(...own)
+    const stoodFor =
+      optOut.channel === known?.channel ? own.map(({ address }) => address) : await pageRecipientsOf(ctx, optOut, findRecipient)
+    if (stoodFor.some((address) => isKnown(ctx, known, address))) liftable.push(...own)
   }
-  if (lifted.length === 0) return
-  const channels = lifted.map(({ channel }) => channel)
-  await leaveOthers(ctx, users, { channels, types: optIn.types }, evidence)
-  // An opt-out that came since they were read is not lifted.
-  await liftUnsubscribed(ctx, lifted)
+  return liftable
 }
 
 /** The address of the message on whose page the owner of an address unsubscribed from everything. Empty if that came otherwise. */

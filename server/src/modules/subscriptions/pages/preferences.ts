@@ -10,7 +10,8 @@ import { type LinkedTo, readPreview } from '../links.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
 import { writeStates } from '../states.ts'
-import { addressesOf, channelsUnsubscribedFromAll, suppress } from '../suppressions/service.ts'
+import { channelsUnsubscribedFromAll } from '../suppressions/opt-outs.ts'
+import { addressesOf, suppress } from '../suppressions/service.ts'
 import { canReceive, choicesOf, type Form, isAwaiting, isChoice, isWanted, readForm } from './choices.ts'
 import { liftOptOuts, type OptIn } from './opt-ins.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage } from './page-shell.ts'
@@ -158,11 +159,16 @@ async function saveEverything(
   const proof = { ...evidence.proof, everything: true }
   const types = (await typesWithState(ctx, user.id)).filter(({ is_transactional }) => stopsTransactional || !is_transactional)
   await leaveTypes(ctx, users, types, { ...evidence, proof })
+  const recipients = known && hasAddresses(known.channel) ? [{ channel: known.channel, address: known.address, is_recipient: true }] : []
   await suppress(
     ctx,
-    [...addressesOf(user), ...(known && hasAddresses(known.channel) ? [{ channel: known.channel, address: known.address }] : [])].map(
-      (address) => ({ ...address, reason: 'unsubscribed_all', stopsTransactional, source: { by: evidence.source, ...proof } }),
-    ),
+    [...recipients, ...addressesOf(user)].map(({ channel, address, ...about }) => ({
+      channel,
+      address,
+      reason: 'unsubscribed_all',
+      stopsTransactional,
+      source: { by: evidence.source, ...proof, ...about },
+    })),
   )
   return `saved_${scope}`
 }

@@ -25,14 +25,22 @@ const weightOf = ({ reason, stops_transactional }: Pick<Covering, 'reason' | 'st
 const KINDS: readonly (readonly SuppressionReason[])[] = [['erased'], ['complaint', 'hard_bounce', 'manual'], ['unsubscribed_all']]
 
 /**
+ * Whether an opt-out from everything was made on a page of a message to another address of the user. That proves less than one made with the
+ * address itself, such as STOP or the page of a message to it (`is_recipient`), or over the API.
+ */
+const isFromElsewhere = ({ by, is_recipient }: Record<string, unknown>): boolean => by === 'preference_page' && is_recipient !== true
+
+/**
  * Two suppressions of an address as one. Of each kind it keeps the one with the most weight: the reason, or else whether it stops
- * transactional messages too, decides. Everything else is that of the stronger one, of equal ones the first.
+ * transactional messages too, decides. Everything else is that of the stronger one, of equal ones the first; the source of an opt-out from
+ * everything never becomes a page of a message to another address, because opting in there would then undo it.
  */
 export function addedTo<S extends Stored>(one: S, other: S): S {
   const all = [...allIn(coveringOf(one)), ...allIn(coveringOf(other))].toSorted((a, b) => weightOf(b) - weightOf(a))
   const kept = KINDS.flatMap((kind) => all.find(({ reason }) => kind.includes(reason)) ?? [])
-  const stronger = weightOf(other) > weightOf(one) ? other : one
-  const { covers: _, ...source } = stronger.source
+  const [stronger, weaker] = weightOf(other) > weightOf(one) ? [other, one] : [one, other]
+  const isProved = weaker.reason === stronger.reason && isFromElsewhere(stronger.source) && !isFromElsewhere(weaker.source)
+  const { covers: _, ...source } = isProved ? weaker.source : stronger.source
   const covers = joined(kept.slice(1))
   return { ...stronger, source: { ...source, ...(covers && { covers }) } }
 }
@@ -44,5 +52,9 @@ const joined = (given: Covering[]): Covering | undefined =>
 /** Whether two suppressions are the same, with what they cover. */
 export function isSame(one: Stored, other: Stored): boolean {
   const [these, those] = [allIn(coveringOf(one)), allIn(coveringOf(other))]
-  return these.length === those.length && these.every((covering, at) => weightOf(covering) === weightOf(those[at] as Covering))
+  return (
+    isFromElsewhere(one.source) === isFromElsewhere(other.source) &&
+    these.length === those.length &&
+    these.every((covering, at) => weightOf(covering) === weightOf(those[at] as Covering))
+  )
 }
