@@ -206,6 +206,41 @@ describe('an opt-in on a page lifts the opt-out of an address', () => {
     expect(await suppressed(w)).toEqual(['shared@example.com'])
   })
 
+  test.each(['all', 'stop'])('that came from the same page (%s), also if the user had another address by then', async (button) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences, subscription_id } = await sentToAna(w, relay)
+    await w.post(USERS, [
+      { external_id: 'ana', email: 'new@example.com' },
+      { external_id: 'eve', email: 'New@example.com' },
+    ])
+    await w.form(preferences, { [button]: 'yes' }, { key: null })
+    expect(await suppressed(w)).toEqual([PHONE, 'new@example.com', 'shared@example.com'])
+    await w.form(preferences, `shown=${subscription_id}&on=${subscription_id}`, { key: null })
+    expect(await suppressed(w)).toEqual([PHONE, 'shared@example.com'])
+    // Bo has the address of the message, and Eve the present one.
+    expect(await statesOf(w, subscription_id, 'ana', 'bo', 'eve')).toEqual([1, 0, 0])
+    await schedule(w, await blastTo(w, [await listOf(w, 'dee')], { list_ids: [await listWith(w, 'ana', 'bo', 'eve')] }))
+    await w.drain()
+    expect(relay.mails.slice(1).map(({ to }) => to)).toEqual([['new@example.com']])
+  })
+
+  test.each([true, false])('that came from the same page, also if another suppression covered it (still: %s)', async (isStill) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences } = await sentToAna(w, relay)
+    const text = await subscriptionTo(w, 'text')
+    await w.form(preferences, { all: 'yes' }, { key: null })
+    await w.post('/api/client/suppressions', [{ channel: 'text', address: PHONE, reason: 'manual' }])
+    const tick = () => w.form(preferences, `shown=${text}&on=${text}`, { key: null })
+    if (isStill) await tick()
+    const { results } = (await w.get('/api/client/suppressions')).body
+    await w.delete(`/api/client/suppressions/${results.find(({ channel }: any) => channel === 'text').id}`)
+    expect(await suppressed(w)).toEqual(isStill ? ['shared@example.com'] : [PHONE, 'shared@example.com'])
+    await tick()
+    expect(await suppressed(w)).toEqual(['shared@example.com'])
+  })
+
   test.each<[string, 'all' | 'stop', (w: World) => Promise<unknown>]>([
     ['STOP after “Stop every message”', 'stop', (w) => receiveText(w.ctx, PHONE, 'STOP')],
     ['an objection after “Unsubscribe from everything”', 'all', (w) => objectTo(w)],

@@ -8,7 +8,7 @@ import * as queries from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
 import { writeStates } from '../states.ts'
 import { normalised } from '../suppressions/addresses.ts'
-import { liftUnsubscribed, lockSuppressed, optOutsFromAll } from '../suppressions/opt-outs.ts'
+import { liftUnsubscribed, lockSuppressed, type OptOut, optOutsFromAll } from '../suppressions/opt-outs.ts'
 import { type Address, addressesOf } from '../suppressions/service.ts'
 import type { FindRecipient } from './page-user.ts'
 
@@ -40,21 +40,19 @@ async function liftableAmong(ctx: InTx, addresses: Address[], { known, findRecip
   const liftable: Address[] = []
   for (const optOut of await optOutsFromAll(ctx, addresses)) {
     const own = addresses.filter(({ channel }) => channel === optOut.channel)
-    const stoodFor =
-      optOut.channel === known?.channel ? own.map(({ address }) => address) : await pageRecipientsOf(ctx, optOut, findRecipient)
+    const sentTo = optOut.channel === known?.channel ? own.map(({ address }) => address) : []
+    const stoodFor = [...sentTo, ...(await pageRecipientsOf(ctx, optOut, findRecipient))]
     if (stoodFor.some((address) => isKnown(ctx, known, address))) liftable.push(...own)
   }
   return liftable
 }
 
 /** The address of the message on whose page the owner of an address unsubscribed from everything. Empty if that came otherwise. */
-async function pageRecipientsOf(ctx: InTx, { reason, source }: OptOut, findRecipient?: FindRecipient): Promise<string[]> {
-  if (!findRecipient || reason !== 'unsubscribed_all' || source.by !== 'preference_page' || typeof source.message_id !== 'number') return []
-  const recipient = await findRecipient(ctx, source.message_id as MessageId)
+async function pageRecipientsOf(ctx: InTx, { origin }: OptOut, findRecipient?: FindRecipient): Promise<string[]> {
+  if (!findRecipient || origin.by !== 'preference_page' || typeof origin.message_id !== 'number') return []
+  const recipient = await findRecipient(ctx, origin.message_id as MessageId)
   return recipient === null ? [] : [recipient]
 }
-
-type OptOut = Awaited<ReturnType<typeof optOutsFromAll>>[number]
 
 const isKnown = ({ project }: InTx, known: KnownAddress | undefined, address: string): boolean =>
   known !== undefined &&
@@ -64,11 +62,11 @@ const isKnown = ({ project }: InTx, known: KnownAddress | undefined, address: st
 /** Writes the opt-out as states, which a suppression made over the API did not. */
 async function leaveOthers(
   ctx: InTx,
-  { user, others }: AddressUsers,
+  { user, presentOthers }: AddressUsers,
   { channels, types }: { channels: Addressed[] } & Pick<OptIn, 'types'>,
   evidence: Evidence,
 ): Promise<void> {
-  const members = channels.flatMap((channel) => [user.id, ...(others.get(channel) ?? [])].map((user_id) => ({ user_id, channel })))
+  const members = channels.flatMap((channel) => [user.id, ...(presentOthers.get(channel) ?? [])].map((user_id) => ({ user_id, channel })))
   const wanted = await queries.wantedTypes(ctx, members)
   const left = wanted.map((pair) => ({ ...pair, state: 0 as const }))
   const proof = { ...evidence.proof, everything: true }

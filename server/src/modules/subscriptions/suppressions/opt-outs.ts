@@ -1,19 +1,21 @@
 /** Addresses whose owners have unsubscribed from everything. */
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { Channel } from '../../../lib/channels.ts'
-import { isUnsubscribed } from './covering.ts'
+import type { Addressed, Channel } from '../../../lib/channels.ts'
+import { type Origin, originOfOptOut } from './covering.ts'
 import * as queries from './queries.ts'
-import type { SuppressionRow } from './schema.ts'
 import { type Address, hashed, keyOf } from './service.ts'
 
-/** The suppressions of addresses whose owners have unsubscribed from everything, also where others cover that. */
-export async function optOutsFromAll(
-  ctx: ProjectCtx,
-  addresses: Address[],
-): Promise<Pick<SuppressionRow, 'channel' | 'reason' | 'source'>[]> {
+/** An opt-out from everything: its channel, and what it came from. */
+export type OptOut = { channel: Addressed; origin: Origin }
+
+/** The opt-outs from everything of the owners of these addresses, also where other suppressions cover them. */
+export async function optOutsFromAll(ctx: ProjectCtx, addresses: Address[]): Promise<OptOut[]> {
   const key = await keyOf(ctx)
   const rows = key && addresses.length > 0 ? await queries.findSuppressions(ctx, hashed(ctx, key, addresses)) : []
-  return rows.filter(isUnsubscribed)
+  return rows.flatMap((row) => {
+    const origin = originOfOptOut(row)
+    return origin ? [{ channel: row.channel, origin }] : []
+  })
 }
 
 /** The channels on which the owner of these addresses has unsubscribed from everything. */
