@@ -7,12 +7,12 @@ import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
-import type { ProviderId, SubscriptionId } from '../../lib/ids.ts'
+import type { ProviderId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { Count } from '../../lib/shapes.ts'
 import { findCampaignSubscriptions } from '../campaigns/index.ts'
 import type { Report } from '../channels/index.ts'
 import { applyReports } from '../messages/reports/reports.ts'
-import { linksOf, receiveText } from './index.ts'
+import { linksOf, receiveText, subscribeNew } from './index.ts'
 import { suppress } from './suppressions/service.ts'
 
 const USERS = '/api/client/users/batch'
@@ -133,6 +133,7 @@ test('an opt-in after an opt-out from everything brings back only what the user 
   const internal = await typed({ name: 'Internal', is_public: false })
   const receipts = await typed({ name: 'Receipts', is_transactional: true })
   const off = await typed({ name: 'Off', default_state: 0, is_public: false })
+  const other = await typed({ name: 'Other', default_state: 0, is_public: false })
   // An opt-out that the application knows, so that no state says so.
   await w.post('/api/client/suppressions', [{ channel: 'email', address: 'shared@example.com', reason: 'unsubscribed_all' }])
   await w.form(preferences, `shown=${subscription_id}&shown=${digest}&on=${digest}`, { key: null })
@@ -145,12 +146,17 @@ test('an opt-in after an opt-out from everything brings back only what the user 
   ] as const)
     expect(await statesOf(w, type, 'ana', 'bo', 'cy'), `type ${type}`).toEqual(states)
   expect(await statesOf(w, await subscriptionTo(w, 'text'), 'ana', 'bo', 'cy')).toEqual([1, 1, 1])
-  for (const user of ['ana', 'bo']) expect((await entriesOf(w, user)).map((entry: any) => entry.subscription_id)).not.toContain(off)
+  // What subscribes only users without a state, such as an import or another default, does not undo that.
+  const users = await Promise.all(['ana', 'bo', 'cy'].map(async (user) => (await w.get(`/api/client/users/${user}`)).body.id as UserId))
+  await inTx(w.ctx, (ctx) => subscribeNew(ctx, users, [off as SubscriptionId], { wording: 'Shop', proof: {} }))
+  expect(await statesOf(w, off, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
+  await w.patch(`/api/client/subscriptions/${other}`, { default_state: 1 })
+  expect(await statesOf(w, other, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
   const { id } = (await w.get('/api/client/users/ana')).body
   const entry = (await entriesOf(w, 'bo')).find((one: any) => one.subscription_id === internal)
   expect(entry).toMatchObject({ state: 0, source: 'preference_page', proof: { everything: true, same_address_as: id } })
   const list_ids = [await listWith(w, 'ana', 'bo')]
-  for (const type of [subscription_id, digest, internal])
+  for (const type of [subscription_id, digest, internal, off, other])
     await schedule(w, await blastTo(w, [await listOf(w, 'dee')], { list_ids, subscription_id: type }))
   await w.drain()
   expect(relay.mails.slice(1).map(({ to }) => to)).toEqual([['Shared@example.com']])

@@ -59,7 +59,10 @@ const isKnown = ({ project }: InTx, known: KnownAddress | undefined, address: st
   hasAddresses(known.channel) &&
   normalised(known.channel, address, project) === normalised(known.channel, known.address, project)
 
-/** Writes the opt-out as states, which a suppression made over the API did not. */
+/**
+ * Writes the opt-out as states, which a suppression made over the API did not; also for types that users get only once they opt in, because an
+ * import subscribes those who have no state.
+ */
 async function leaveOthers(
   ctx: InTx,
   { user, presentOthers }: AddressUsers,
@@ -67,8 +70,7 @@ async function leaveOthers(
   evidence: Evidence,
 ): Promise<void> {
   const members = channels.flatMap((channel) => [user.id, ...(presentOthers.get(channel) ?? [])].map((user_id) => ({ user_id, channel })))
-  const wanted = await queries.wantedTypes(ctx, members)
-  const left = wanted.map((pair) => ({ ...pair, state: 0 as const }))
+  const left = (await queries.typesNotLeft(ctx, members)).map((pair) => ({ ...pair, state: 0 as const }))
   const proof = { ...evidence.proof, everything: true }
   await writeStates(
     ctx,
