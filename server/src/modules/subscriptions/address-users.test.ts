@@ -154,7 +154,11 @@ test('an opt-in after an opt-out from everything brings back only what the user 
   expect(await statesOf(w, other, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
   const { id } = (await w.get('/api/client/users/ana')).body
   const entry = (await entriesOf(w, 'bo')).find((one: any) => one.subscription_id === internal)
-  expect(entry).toMatchObject({ state: 0, source: 'preference_page', proof: { everything: true, same_address_as: id } })
+  expect(entry).toMatchObject({ state: 0, source: 'preference_page', proof: { not_chosen: true, same_address_as: id } })
+  expect((await entriesOf(w, 'ana')).filter(({ proof }: any) => proof.everything)).toEqual([])
+  // To come back is no unsubscribe by the message.
+  const [campaign] = (await w.get('/api/client/campaigns')).body.results
+  expect((await w.get(`/api/client/campaigns/${campaign.id}/delivery`)).body.unsubscribed).toBe(0)
   const list_ids = [await listWith(w, 'ana', 'bo')]
   for (const type of [subscription_id, digest, internal, off, other])
     await schedule(w, await blastTo(w, [await listOf(w, 'dee')], { list_ids, subscription_id: type }))

@@ -71,15 +71,24 @@ async function leaveOthers(
 ): Promise<void> {
   const members = channels.flatMap((channel) => [user.id, ...(presentOthers.get(channel) ?? [])].map((user_id) => ({ user_id, channel })))
   const left = (await queries.typesNotLeft(ctx, members)).map((pair) => ({ ...pair, state: 0 as const }))
-  const proof = { ...evidence.proof, everything: true }
+  const unchosen = unchosenBy(evidence)
   await writeStates(
     ctx,
     left.filter(({ user_id, subscription_id }) => user_id === user.id && !types.some(({ id }) => id === subscription_id)),
-    { ...evidence, proof },
+    unchosen,
   )
   await writeStates(
     ctx,
     left.filter(({ user_id }) => user_id !== user.id),
-    { ...evidence, proof: { ...proof, same_address_as: user.id } },
+    { ...unchosen, proof: { ...unchosen.proof, same_address_as: user.id } },
   )
+}
+
+/**
+ * The evidence for types that a user had given up with everything and did not choose now. It is no opt-out by the message, which must not count
+ * it, and none from everything, which START would reverse. Its `request_id` is that of the choice.
+ */
+export function unchosenBy({ proof = {}, ...evidence }: Evidence): Evidence {
+  const { message_id: _, ...request } = proof
+  return { ...evidence, proof: { ...request, not_chosen: true } }
 }
