@@ -1,16 +1,19 @@
 /** Opt-outs by address: unsubscribing by a message concerns every user who has the address it went to. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { blastTo, listOf, schedule, subscriptionTo } from '../../../test/blasts.ts'
-import { recipientsOf, sendOver } from '../../../test/mailing.ts'
+import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../test/mailing.ts'
 import { openRelay, type ReceivedMail } from '../../../test/relay.ts'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
-import type { ProviderId } from '../../lib/ids.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
+import type { ProviderId, SubscriptionId, UserId } from '../../lib/ids.ts'
+import { Count } from '../../lib/shapes.ts'
 import { findCampaignSubscriptions } from '../campaigns/index.ts'
 import type { Report } from '../channels/index.ts'
 import { applyReports } from '../messages/reports/reports.ts'
-import { receiveText } from './index.ts'
+import { linksOf, receiveText, subscribeNew } from './index.ts'
+import { suppress } from './suppressions/service.ts'
 
 const USERS = '/api/client/users/batch'
 const ONE_CLICK = { 'List-Unsubscribe': 'One-Click' }
@@ -130,6 +133,7 @@ test('an opt-in after an opt-out from everything brings back only what the user 
   const internal = await typed({ name: 'Internal', is_public: false })
   const receipts = await typed({ name: 'Receipts', is_transactional: true })
   const off = await typed({ name: 'Off', default_state: 0, is_public: false })
+  const other = await typed({ name: 'Other', default_state: 0, is_public: false })
   // An opt-out that the application knows, so that no state says so.
   await w.post('/api/client/suppressions', [{ channel: 'email', address: 'shared@example.com', reason: 'unsubscribed_all' }])
   await w.form(preferences, `shown=${subscription_id}&shown=${digest}&on=${digest}`, { key: null })
@@ -142,12 +146,21 @@ test('an opt-in after an opt-out from everything brings back only what the user 
   ] as const)
     expect(await statesOf(w, type, 'ana', 'bo', 'cy'), `type ${type}`).toEqual(states)
   expect(await statesOf(w, await subscriptionTo(w, 'text'), 'ana', 'bo', 'cy')).toEqual([1, 1, 1])
-  for (const user of ['ana', 'bo']) expect((await entriesOf(w, user)).map((entry: any) => entry.subscription_id)).not.toContain(off)
+  // What subscribes only users without a state, such as an import or another default, does not undo that.
+  const users = await Promise.all(['ana', 'bo', 'cy'].map(async (user) => (await w.get(`/api/client/users/${user}`)).body.id as UserId))
+  await inTx(w.ctx, (ctx) => subscribeNew(ctx, users, [off as SubscriptionId], { wording: 'Shop', proof: {} }))
+  expect(await statesOf(w, off, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
+  await w.patch(`/api/client/subscriptions/${other}`, { default_state: 1 })
+  expect(await statesOf(w, other, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
   const { id } = (await w.get('/api/client/users/ana')).body
   const entry = (await entriesOf(w, 'bo')).find((one: any) => one.subscription_id === internal)
-  expect(entry).toMatchObject({ state: 0, source: 'preference_page', proof: { everything: true, same_address_as: id } })
+  expect(entry).toMatchObject({ state: 0, source: 'preference_page', proof: { not_chosen: true, same_address_as: id } })
+  expect((await entriesOf(w, 'ana')).filter(({ proof }: any) => proof.everything)).toEqual([])
+  // To come back is no unsubscribe by the message.
+  const [campaign] = (await w.get('/api/client/campaigns')).body.results
+  expect((await w.get(`/api/client/campaigns/${campaign.id}/delivery`)).body.unsubscribed).toBe(0)
   const list_ids = [await listWith(w, 'ana', 'bo')]
-  for (const type of [subscription_id, digest, internal])
+  for (const type of [subscription_id, digest, internal, off, other])
     await schedule(w, await blastTo(w, [await listOf(w, 'dee')], { list_ids, subscription_id: type }))
   await w.drain()
   expect(relay.mails.slice(1).map(({ to }) => to)).toEqual([['Shared@example.com']])
@@ -202,7 +215,117 @@ describe('an opt-in on a page lifts the opt-out of an address', () => {
     await receiveText(w.ctx, PHONE, 'START')
     expect(await suppressed(w)).toEqual(['shared@example.com'])
   })
+
+  test.each(['all', 'stop'])('that came from the same page (%s), also if the user had another address by then', async (button) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences, subscription_id } = await sentToAna(w, relay)
+    await w.post(USERS, [
+      { external_id: 'ana', email: 'new@example.com' },
+      { external_id: 'eve', email: 'New@example.com' },
+    ])
+    await w.form(preferences, { [button]: 'yes' }, { key: null })
+    expect(await suppressed(w)).toEqual([PHONE, 'new@example.com', 'shared@example.com'])
+    await w.form(preferences, `shown=${subscription_id}&on=${subscription_id}`, { key: null })
+    expect(await suppressed(w)).toEqual([PHONE, 'shared@example.com'])
+    // Bo has the address of the message, and Eve the present one.
+    expect(await statesOf(w, subscription_id, 'ana', 'bo', 'eve')).toEqual([1, 0, 0])
+    await schedule(w, await blastTo(w, [await listOf(w, 'dee')], { list_ids: [await listWith(w, 'ana', 'bo', 'eve')] }))
+    await w.drain()
+    expect(relay.mails.slice(1).map(({ to }) => to)).toEqual([['new@example.com']])
+  })
+
+  test.each([true, false])('that came from the same page, also if another suppression covered it (still: %s)', async (isStill) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences } = await sentToAna(w, relay)
+    const text = await subscriptionTo(w, 'text')
+    await w.form(preferences, { all: 'yes' }, { key: null })
+    await w.post('/api/client/suppressions', [{ channel: 'text', address: PHONE, reason: 'manual' }])
+    const tick = () => w.form(preferences, `shown=${text}&on=${text}`, { key: null })
+    if (isStill) await tick()
+    const { results } = (await w.get('/api/client/suppressions')).body
+    await w.delete(`/api/client/suppressions/${results.find(({ channel }: any) => channel === 'text').id}`)
+    expect(await suppressed(w)).toEqual(isStill ? ['shared@example.com'] : [PHONE, 'shared@example.com'])
+    await tick()
+    expect(await suppressed(w)).toEqual(['shared@example.com'])
+  })
+
+  test.each<[string, 'all' | 'stop', (w: World) => Promise<unknown>]>([
+    ['STOP after “Stop every message”', 'stop', (w) => receiveText(w.ctx, PHONE, 'STOP')],
+    ['an objection after “Unsubscribe from everything”', 'all', (w) => objectTo(w)],
+    ['an objection before “Stop every message”', 'stop', (w) => objectTo(w)],
+    ['STOP that a bounce covers', 'stop', (w) => receiveText(w.ctx, PHONE, 'STOP')],
+  ])('of another channel not if that came from there too: %s', async (name, button, optOut) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences } = await sentToAna(w, relay)
+    const text = await subscriptionTo(w, 'text')
+    const press = () => w.form(preferences, { [button]: 'yes' }, { key: null })
+    for (const step of name.includes('before') ? [optOut, press] : [press, optOut, press]) await step(w)
+    const bounce = { channel: 'text', address: PHONE, reason: 'hard_bounce' }
+    if (name.includes('bounce')) await w.post('/api/client/suppressions', [bounce])
+    await w.form(preferences, `shown=${text}&on=${text}`, { key: null })
+    if (name.includes('bounce')) {
+      const { results } = (await w.get('/api/client/suppressions')).body
+      await w.delete(`/api/client/suppressions/${results.find(({ channel }: any) => channel === 'text').id}`)
+    }
+    expect(await suppressed(w)).toEqual([PHONE, 'shared@example.com'])
+    await receiveText(w.ctx, PHONE, 'START')
+    expect(await suppressed(w)).toEqual(['shared@example.com'])
+  })
+
+  test('of another channel not if a page of a message to it came first or later', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    const { preferences } = await sentToAna(w, relay)
+    const text = await subscriptionTo(w, 'text')
+    await providerOf(w, { kind: 'discard', channel: 'text', settings: {} })
+    await answerOrders(w, 'text')
+    await order(w, 'cy')
+    await w.drain()
+    const { id: messageId } = (await w.get('/api/client/messages?channel=text')).body.results[0]
+    const { id: userId } = (await w.get('/api/client/users/cy')).body
+    const about = { projectId: w.projectId, userId, subscriptionId: text as SubscriptionId, messageId }
+    const ofText = pathOf(linksOf(w.ctx, about).preferences_url)
+    const [stop, tick] = [{ stop: 'yes' }, `shown=${text}&on=${text}`]
+    for (const pages of [
+      [preferences, ofText],
+      [ofText, preferences],
+    ]) {
+      for (const page of pages) await w.form(page, stop, { key: null })
+      await w.form(preferences, tick, { key: null })
+      expect(await suppressed(w)).toContain(PHONE)
+      await w.form(ofText, tick, { key: null })
+      expect(await suppressed(w)).not.toContain(PHONE)
+    }
+  })
 })
+
+test('an opt-in on a page leaves the STOP that came while it was saved', async () => {
+  await using w = await world({ own: true })
+  await using relay = await openRelay()
+  const { preferences } = await sentToAna(w, relay)
+  const text = await subscriptionTo(w, 'text')
+  await w.form(preferences, { all: 'yes' }, { key: null })
+  const [stopped, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const stop = { channel: 'text' as const, address: '+61412345678', reason: 'unsubscribed_all' as const, source: { by: 'text_keyword' } }
+  const stopping = inTx(w.ctx, async (ctx) => {
+    await suppress(ctx, [stop])
+    stopped.resolve()
+    await commit.promise
+  })
+  await stopped.promise
+  const saving = w.form(preferences, `shown=${text}&on=${text}`, { key: null })
+  const waiting = () => w.db.value(Count, sql`select count(*) as count from pg_locks where locktype = 'transactionid' and not granted`)
+  await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 })
+  commit.resolve()
+  await Promise.all([stopping, saving])
+  expect((await w.get('/api/client/suppressions')).body.results.map(({ channel }: any) => channel).toSorted()).toEqual(['email', 'text'])
+})
+
+const objectTo = (w: World) =>
+  w.post('/api/client/suppressions', [{ channel: 'text', address: '+61412345678', reason: 'unsubscribed_all' }])
 
 test('an erased or merged user with the address is left out', async () => {
   await using w = await world()

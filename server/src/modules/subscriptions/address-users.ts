@@ -1,16 +1,23 @@
 /** Opt-outs by address (D-SUB-4): they concern every user who has it. */
 import { Conflict } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
-import { addressOf, type Channel, hasAddresses } from '../../lib/channels.ts'
+import { type Addressed, type Channel, hasAddresses } from '../../lib/channels.ts'
 import type { SubscriptionId, UserId } from '../../lib/ids.ts'
 import { findMergedInto, findUsers, type UserRow } from '../users/index.ts'
 import type { Evidence } from './consents/schema.ts'
 import * as queries from './queries.ts'
 import { writeStates } from './states.ts'
-import { normalised } from './suppressions/addresses.ts'
+import { normalised, normalisedOf } from './suppressions/addresses.ts'
 
-/** A locked user, and the other live users with the same address, by channel. They are locked too. */
-export type AddressUsers = { user: UserRow; others: ReadonlyMap<Channel, UserId[]> }
+/**
+ * A locked user, and the other live users with the same address, by channel. They are locked too. Of the channel of a message, `others` are
+ * those with the address that it went to, and `presentOthers` those with the present one of the user.
+ */
+export type AddressUsers = {
+  user: UserRow
+  others: ReadonlyMap<Channel, UserId[]>
+  presentOthers: ReadonlyMap<Channel, UserId[]>
+}
 
 /** The address that a message went to. The user may have another one by now. */
 export type KnownAddress = { channel: Channel; address: string }
@@ -28,21 +35,21 @@ export async function lockAddressUsers(
   const [mergedInto] = await findMergedInto(ctx, ctx.projectId, [id])
   const [user] = mergedInto ? await findUsers(ctx, [mergedInto.merged_into]) : []
   if (!user) return undefined
-  const found = new Map<Channel, UserId[]>()
+  const [found, present] = [new Map<Channel, UserId[]>(), new Map<Channel, UserId[]>()]
+  const idsWith = async (channel: Addressed, form: string) => (await queries.usersWithAddress(ctx, channel, form)).map(({ id }) => id)
   for (const channel of channels) {
-    const address = known?.channel === channel ? known.address : addressOf(channel, user)
-    if (address === null || !hasAddresses(channel)) continue
-    const rows = await queries.usersWithAddress(ctx, channel, normalised(channel, address, ctx.project))
-    found.set(
-      channel,
-      rows.map(({ id }) => id),
-    )
+    if (!hasAddresses(channel)) continue
+    const own = normalisedOf(ctx, channel, user)
+    const form = known?.channel === channel ? normalised(channel, known.address, ctx.project) : own
+    if (form !== null) found.set(channel, await idsWith(channel, form))
+    if (own !== null) present.set(channel, own === form ? (found.get(channel) ?? []) : await idsWith(channel, own))
   }
-  const held = await queries.lockUsers(ctx, [...new Set([user.id, ...[...found.values()].flat()])])
+  const held = await queries.lockUsers(ctx, [...new Set([user.id, ...[...found.values(), ...present.values()].flat()])])
   const live = new Set(held.filter(({ is_there }) => is_there).map(({ id }) => id))
   if (!live.has(user.id)) throw new Conflict('The user has since been merged or erased.')
-  const others = new Map([...found].map(([channel, ids]) => [channel, ids.filter((other) => other !== user.id && live.has(other))]))
-  return { user, others }
+  const othersIn = (ids: typeof found) =>
+    new Map([...ids].map(([channel, those]) => [channel, those.filter((other) => other !== user.id && live.has(other))]))
+  return { user, others: othersIn(found), presentOthers: othersIn(present) }
 }
 
 /** A subscription type to unsubscribe from. */

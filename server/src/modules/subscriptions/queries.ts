@@ -175,12 +175,12 @@ export const typesWithState = (ctx: ProjectCtx, userId: UserId | null) =>
         order by s.id`,
   )
 
-const WantedRow = Type.Object({ user_id: IdOf<UserId>(), subscription_id: IdOf<SubscriptionId>() })
+const NotLeftRow = Type.Object({ user_id: IdOf<UserId>(), subscription_id: IdOf<SubscriptionId>() })
 
-/** The types of a channel that each of these users is subscribed to, without transactional ones. */
-export const wantedTypes = (ctx: InTx, members: { user_id: UserId; channel: Channel }[]) =>
+/** The types of a channel that each of these users has not left by a stored state, without transactional ones. */
+export const typesNotLeft = (ctx: InTx, members: { user_id: UserId; channel: Channel }[]) =>
   ctx.db.many(
-    WantedRow,
+    NotLeftRow,
     sql`select m.user_id, s.id as subscription_id
         from jsonb_to_recordset(${JSON.stringify(members)}::jsonb) as m(user_id bigint, channel text)
         join subscriptions s on s.project_id = ${ctx.projectId} and s.channel = m.channel and not s.is_transactional
@@ -188,7 +188,7 @@ export const wantedTypes = (ctx: InTx, members: { user_id: UserId; channel: Chan
           select state from user_subscriptions
           where project_id = ${ctx.projectId} and user_id = m.user_id and subscription_id = s.id ${fence}
         ) u on true
-        where coalesce(u.state, s.default_state) >= 1`,
+        where u.state is distinct from 0`,
   )
 
 const HeldRow = Type.Object({ id: IdOf<UserId>(), is_there: Type.Boolean() })

@@ -139,4 +139,21 @@ describe('a text message', () => {
     expect(await receiveText(w.ctx, PHONE, 'Please stop by')).toBeNull()
     expect(await isSuppressed(w)).toBeUndefined()
   })
+
+  test('YES brings back nothing that an opt-in to another type left out', async () => {
+    await using w = await world()
+    await household(w)
+    const { body: news } = await w.post(TYPES, { name: 'News', channel: 'text', requires_confirmation: true })
+    await w.post('/api/client/suppressions', [{ channel: 'text', address: PHONE, reason: 'unsubscribed_all' }])
+    await w.patch(of('ana'), [{ subscription_id: news.id, state: 1 }])
+    await w.drain()
+    const { results } = (await w.get('/api/client/users/ana/events')).body
+    const asked = results.find(({ name }: any) => name === 'subscription_confirmation_requested')
+    await w.form(asked.data.confirm_url.slice('http://carillon.test'.length), { confirm: 'yes' }, { key: null })
+    expect(await isSuppressed(w)).toBeUndefined()
+    const states = { ana: [0, 0, 2], ben: [0, 0, 0] }
+    for (const [user, its] of Object.entries(states)) expect(await textStates(w, user)).toEqual(its)
+    expect(await receiveText(w.ctx, PHONE, 'YES')).toBeNull()
+    for (const [user, its] of Object.entries(states)) expect(await textStates(w, user)).toEqual(its)
+  })
 })

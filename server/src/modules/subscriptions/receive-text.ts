@@ -9,7 +9,8 @@ import type { Evidence } from './consents/schema.ts'
 import * as queries from './queries.ts'
 import { readKeyword, repliesIn } from './read-keyword.ts'
 import { writeStates } from './states.ts'
-import { liftUnsubscribed, suppress, suppressedAmong } from './suppressions/service.ts'
+import { liftUnsubscribed } from './suppressions/opt-outs.ts'
+import { suppress, suppressedAmong } from './suppressions/service.ts'
 import { getTheme } from './theme/theme.ts'
 
 /**

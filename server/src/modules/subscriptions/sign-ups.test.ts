@@ -251,6 +251,11 @@ describe('is no sign-up:', () => {
       (w) => w.post('/api/client/events', [{ name: 'seen', external_id: 'ana', user: { email: ANA.email } }]),
     ],
     ['a merge', [VISITOR, { external_id: 'ana' }], (w) => w.post(BATCH, [login])],
+    [
+      'a merge together with another letter case',
+      [VISITOR, { external_id: 'ana' }],
+      (w) => w.post(BATCH, [{ ...login, email: 'Ana@Example.com' }]),
+    ],
     ['a merge into a new user', [VISITOR], (w) => w.post(BATCH, [{ external_id: 'ana' }, login])],
     [
       'a merge by an event',
@@ -277,11 +282,14 @@ describe('is no sign-up:', () => {
   })
 })
 
-test('a visitor who is created and merged by one request signs up', async () => {
+test.each([
+  ['is created', [{ external_id: 'ana' }]],
+  ['gets the address', [{ external_id: 'ana' }, { anonymous_id: 'v1' }]],
+])('a visitor who %s and is merged by one request signs up', async (_, users) => {
   await using relay = await openRelay()
   await using w = await world()
   await sendOver(w, relay)
-  await w.post('/api/client/users/batch', [{ external_id: 'ana' }])
+  await w.post('/api/client/users/batch', users)
   await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: ANA.email, reason: 'erased', source: {} }]))
   await w.post('/api/client/users/batch', [
     { anonymous_id: 'v1', email: ANA.email },

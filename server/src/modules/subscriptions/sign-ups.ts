@@ -1,26 +1,19 @@
 /** Users who sign up with an address that was suppressed for a user who is gone. */
 import type { InTx } from '../../infra/runtime/ctx.ts'
-import { addressKindOf } from '../../lib/channels.ts'
 import type { UserChange } from '../users/index.ts'
 import { insertSignUps } from './consents/queries.ts'
 import { normalised } from './suppressions/addresses.ts'
-import { addressesOf, liftForSignUps, type SignUp } from './suppressions/service.ts'
+import { type Address, addressesOf, liftForSignUps, type SignUp } from './suppressions/service.ts'
 
 /**
- * The addresses that a user was created with, or got. Another notation is the same address. One that came by a merge is not new, unless the
- * merged user was created with it just now.
+ * The addresses that a user was created with, or got. Another notation is the same address. One that a merged user had before is not new,
+ * however it is written now.
  */
-function signUpsOf({ project }: InTx, { user_id, user, former, is_new, inherited = [], absorbed = [] }: UserChange): SignUp[] {
+function signUpsOf({ project }: InTx, { user_id, user, former, is_new, absorbed = [] }: UserChange): SignUp[] {
   if (!user) return []
-  const formsOf = (contacts: Parameters<typeof addressesOf>[0][]) =>
-    new Set(contacts.flatMap(addressesOf).map(({ channel, address }) => `${channel} ${normalised(channel, address, project)}`))
-  const before = formsOf(is_new ? [] : [former ?? user])
-  const created = formsOf(absorbed)
-  return addressesOf(user).flatMap(({ channel, address }) => {
-    const form = `${channel} ${normalised(channel, address, project)}`
-    const isInherited = inherited.includes(`attribute:${addressKindOf(channel)}`) && !created.has(form)
-    return before.has(form) || isInherited ? [] : [{ user_id, channel, address }]
-  })
+  const formOf = ({ channel, address }: Address) => `${channel} ${normalised(channel, address, project)}`
+  const before = new Set([...(is_new ? [] : [former ?? user]), ...absorbed].flatMap(addressesOf).map(formOf))
+  return addressesOf(user).flatMap((one) => (before.has(formOf(one)) ? [] : [{ user_id, ...one }]))
 }
 
 const NO_ADDRESSES = { email: null, phone: null }

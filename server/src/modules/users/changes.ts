@@ -25,7 +25,7 @@ export type UserChange = {
   /** The user as it is now and as it was before, when it was loaded anyway. Not stored in the queue. */
   user?: UserRecord
   former?: UserRecord
-  /** Users who were created by the same updates and merged into this one at once. Not stored in the queue. */
+  /** Users who were merged into this one, as they were stored before. Not stored in the queue. */
   absorbed?: UserRecord[]
 }
 

@@ -58,12 +58,12 @@ function changesOf(users: Users, before: Map<UserRecord, UserRecord>): UserChang
   const created = [...users.created].filter(({ mergedInto }) => !mergedInto)
   const gains = Map.groupBy(users.gains, ({ user }) => user)
   const absorbed = Map.groupBy(
-    [...users.created].filter(({ mergedInto }) => mergedInto),
-    lastMergedInto,
+    users.merges.filter(({ from }) => before.has(from)),
+    ({ into }) => lastMergedInto(into),
   )
   const mergedOf = (user: UserRecord): Pick<UserChange, 'inherited' | 'absorbed'> => {
     const inherited = (gains.get(user) ?? []).flatMap(inheritedIn)
-    const those = absorbed.get(user)
+    const those = absorbed.get(user)?.flatMap(({ from }) => before.get(from) ?? [])
     return { ...(inherited.length > 0 && { inherited }), ...(those && { absorbed: those }) }
   }
   const changed = [...users.touched].flatMap((user): UserChange[] => {

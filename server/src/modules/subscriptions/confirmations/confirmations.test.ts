@@ -122,6 +122,27 @@ describe('double opt-in', () => {
     expect(await stateOf(w, 'kim', id)).toBe(2)
   })
 
+  test('a user whose address changed since gets a new request at once, and none more with the same address', async () => {
+    await using w = await world()
+    const id = await newsletter(w)
+    const email = (address: string) => w.post('/api/client/users/batch', [{ external_id: 'kim', email: address }])
+    const subscribe = () => w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
+    await email('kim@exmaple.com')
+    await subscribe()
+    const first = await linkOf(w, 'kim')
+    await email('kim@example.com')
+    expect((await press(w, first)).text).toContain('Subscribe again')
+    await subscribe()
+    const second = await linkOf(w, 'kim')
+    for (const address of ['Kim@Example.com', 'kim@exmaple.com', 'kim@example.com']) {
+      await email(address)
+      await subscribe()
+    }
+    expect(await namesOf(w, 'kim')).toEqual(Array(2).fill('subscription_confirmation_requested'))
+    expect((await press(w, second)).text).toContain('Thank you, you are subscribed')
+    expect(await stateOf(w, 'kim', id)).toBe(2)
+  })
+
   test('concurrent changes send one request', async () => {
     await using w = await world()
     await w.users('kim')

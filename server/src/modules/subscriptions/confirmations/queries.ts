@@ -12,8 +12,7 @@ const Confirmation = Type.Object({
   requested_at: Instant,
 })
 
-const Requested = Type.Object({
-  id: Type.Integer(),
+const Unconfirmed = Type.Object({
   user_id: IdOf<UserId>(),
   subscription_id: IdOf<SubscriptionId>(),
   channel: OneOf(CHANNELS),
@@ -21,33 +20,40 @@ const Requested = Type.Object({
   phone: Nullable(Type.String()),
 })
 
-/**
- * Inserts a confirmation request for each user with state 1 of a type that requires one, unless there was one since `since`. Returns them,
- * with the channels of the types and the addresses of the users.
- */
-export const insertConfirmations = (ctx: InTx, pairs: SubscriptionPair[], since: Date) =>
+/** Those of the pairs with state 1 of a type that requires a confirmation, with the channels of the types and the addresses of the users. */
+export const unconfirmedAmong = (ctx: InTx, pairs: SubscriptionPair[]) =>
+  ctx.db.many(
+    Unconfirmed,
+    sql`select u.user_id, u.subscription_id, s.channel, a.email, a.phone
+        from unnest(${pairs.map((pair) => pair.user_id)}::bigint[], ${pairs.map((pair) => pair.subscription_id)}::bigint[])
+             as p(user_id, subscription_id)
+        join subscriptions s on s.id = p.subscription_id and s.project_id = ${ctx.projectId} and s.requires_confirmation
+        join user_subscriptions u
+          on u.user_id = p.user_id and u.subscription_id = p.subscription_id and u.project_id = ${ctx.projectId} and u.state = 1
+        cross join lateral (select email, phone from users where project_id = ${ctx.projectId} and id = u.user_id ${fence}) a`,
+  )
+
+const Requested = Type.Object({ id: Type.Integer(), user_id: IdOf<UserId>(), subscription_id: IdOf<SubscriptionId>() })
+
+/** A confirmation to request, with the hash of the address that it is about; null on channels without addresses. */
+export type ConfirmationRequest = SubscriptionPair & { address_hash: string | null }
+
+/** Inserts confirmation requests, except where there was one about the same address since `since`. Returns them. */
+export const insertConfirmations = (ctx: InTx, requests: ConfirmationRequest[], since: Date) =>
   ctx.db.many(
     Requested,
     sql`with requested as (
-          insert into confirmations (project_id, user_id, subscription_id, requested_at)
-          select ${ctx.projectId}, u.user_id, u.subscription_id, ${ctx.clock.now()}
-          from unnest(${pairs.map((pair) => pair.user_id)}::bigint[], ${pairs.map((pair) => pair.subscription_id)}::bigint[])
-               as p(user_id, subscription_id)
-          join subscriptions s on s.id = p.subscription_id and s.project_id = ${ctx.projectId} and s.requires_confirmation
-          join user_subscriptions u
-            on u.user_id = p.user_id and u.subscription_id = p.subscription_id and u.project_id = ${ctx.projectId} and u.state = 1
+          insert into confirmations (project_id, user_id, subscription_id, address_hash, requested_at)
+          select ${ctx.projectId}, r.user_id, r.subscription_id, r.address_hash, ${ctx.clock.now()}
+          from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as r(user_id bigint, subscription_id bigint, address_hash text)
           where not exists (
             select 1 from confirmations c
-            where c.project_id = ${ctx.projectId} and c.user_id = u.user_id and c.subscription_id = u.subscription_id
-              and c.requested_at > ${since}
+            where c.project_id = ${ctx.projectId} and c.user_id = r.user_id and c.subscription_id = r.subscription_id
+              and c.requested_at > ${since} and coalesce(c.address_hash = r.address_hash, true)
           )
           returning id, user_id, subscription_id
         )
-        select r.id, r.user_id, r.subscription_id, s.channel, u.email, u.phone
-        from requested r
-        join subscriptions s on s.project_id = ${ctx.projectId} and s.id = r.subscription_id
-        cross join lateral (select email, phone from users where project_id = ${ctx.projectId} and id = r.user_id ${fence}) u
-        order by r.id`,
+        select id, user_id, subscription_id from requested order by id`,
   )
 
 /** A confirmation request. */

@@ -38,6 +38,12 @@ const SameAddress = Type.Optional(
   Type.Integer({ description: 'The id of the user who got the message. Present in the entries of other users with the same address.' }),
 )
 const Everything = Type.Optional(Type.Boolean({ description: 'Whether the user unsubscribed from everything.' }))
+const NotChosen = Type.Optional(
+  Type.Boolean({
+    description:
+      'Whether the user had unsubscribed from everything and did not choose this type since. The entries of the types that were chosen then have the same `request_id`.',
+  }),
+)
 const MessageId = Type.Integer({ description: 'The id of the message that the user reacted to.' })
 const KeyIdOf = Type.Integer({ description: 'The id of the API key.' })
 const RequestId = Type.String({ description: 'The id of the request.' })
@@ -63,6 +69,7 @@ const PROOFS = [
       message_id: Type.Optional(MessageId),
       same_address_as: SameAddress,
       everything: Everything,
+      not_chosen: NotChosen,
     },
     { description: 'A hosted page, or the one-click unsubscribe of a mail program.' },
   ),

@@ -8,7 +8,8 @@ import * as queries from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
 import { writeStates } from '../states.ts'
 import { normalised } from '../suppressions/addresses.ts'
-import { addressesOf, liftUnsubscribed, optOutsFromAll } from '../suppressions/service.ts'
+import { liftUnsubscribed, lockSuppressed, type OptOut, optOutsFromAll } from '../suppressions/opt-outs.ts'
+import { type Address, addressesOf } from '../suppressions/service.ts'
 import type { FindRecipient } from './page-user.ts'
 
 /** The types that the user of a page opts in to, and the address that the page stands for: that which its message went to, if known. */
@@ -25,53 +26,69 @@ export type OptIn = {
  */
 export async function liftOptOuts(ctx: InTx, users: AddressUsers, optIn: OptIn, evidence: Evidence): Promise<void> {
   const addresses = addressesOf(users.user).filter(({ channel }) => optIn.types.some((type) => type.channel === channel))
-  const lifted: typeof addresses = []
+  const found = await liftableAmong(ctx, addresses, optIn)
+  if (found.length === 0) return
+  const channels = found.map(({ channel }) => channel)
+  await leaveOthers(ctx, users, { channels, types: optIn.types }, evidence)
+  // STOP may have come since they were read.
+  await lockSuppressed(ctx, found)
+  await liftUnsubscribed(ctx, await liftableAmong(ctx, found, optIn))
+}
+
+/** Those of the addresses of a user whose opt-out from everything the page lifts. */
+async function liftableAmong(ctx: InTx, addresses: Address[], { known, findRecipient }: OptIn): Promise<Address[]> {
+  const liftable: Address[] = []
   for (const optOut of await optOutsFromAll(ctx, addresses)) {
     const own = addresses.filter(({ channel }) => channel === optOut.channel)
-    const isKnownChannel = optOut.channel === optIn.known?.channel
-    const stoodFor = isKnownChannel ? own.map(({ address }) => address) : await pageRecipientsOf(ctx, optOut, optIn.findRecipient)
-    if (stoodFor.some((address) => isKnown(ctx, optIn.known, address))) lifted.push(...own)
+    const sentTo = optOut.channel === known?.channel ? own.map(({ address }) => address) : []
+    const stoodFor = [...sentTo, ...(await pageRecipientsOf(ctx, optOut, findRecipient))]
+    if (stoodFor.some((address) => isKnown(ctx, known, address))) liftable.push(...own)
   }
-  if (lifted.length === 0) return
-  const channels = lifted.map(({ channel }) => channel)
-  await leaveOthers(ctx, users, { channels, types: optIn.types }, evidence)
-  // An opt-out that came since they were read is not lifted.
-  await liftUnsubscribed(ctx, lifted)
+  return liftable
 }
 
 /** The address of the message on whose page the owner of an address unsubscribed from everything. Empty if that came otherwise. */
-async function pageRecipientsOf(ctx: InTx, { reason, source }: OptOut, findRecipient?: FindRecipient): Promise<string[]> {
-  if (!findRecipient || reason !== 'unsubscribed_all' || source.by !== 'preference_page' || typeof source.message_id !== 'number') return []
-  const recipient = await findRecipient(ctx, source.message_id as MessageId)
+async function pageRecipientsOf(ctx: InTx, { origin }: OptOut, findRecipient?: FindRecipient): Promise<string[]> {
+  if (!findRecipient || origin.by !== 'preference_page' || typeof origin.message_id !== 'number') return []
+  const recipient = await findRecipient(ctx, origin.message_id as MessageId)
   return recipient === null ? [] : [recipient]
 }
-
-type OptOut = Awaited<ReturnType<typeof optOutsFromAll>>[number]
 
 const isKnown = ({ project }: InTx, known: KnownAddress | undefined, address: string): boolean =>
   known !== undefined &&
   hasAddresses(known.channel) &&
   normalised(known.channel, address, project) === normalised(known.channel, known.address, project)
 
-/** Writes the opt-out as states, which a suppression made over the API did not. */
+/**
+ * Writes the opt-out as states, which a suppression made over the API did not; also for types that users get only once they opt in, because an
+ * import subscribes those who have no state.
+ */
 async function leaveOthers(
   ctx: InTx,
-  { user, others }: AddressUsers,
+  { user, presentOthers }: AddressUsers,
   { channels, types }: { channels: Addressed[] } & Pick<OptIn, 'types'>,
   evidence: Evidence,
 ): Promise<void> {
-  const members = channels.flatMap((channel) => [user.id, ...(others.get(channel) ?? [])].map((user_id) => ({ user_id, channel })))
-  const wanted = await queries.wantedTypes(ctx, members)
-  const left = wanted.map((pair) => ({ ...pair, state: 0 as const }))
-  const proof = { ...evidence.proof, everything: true }
+  const members = channels.flatMap((channel) => [user.id, ...(presentOthers.get(channel) ?? [])].map((user_id) => ({ user_id, channel })))
+  const left = (await queries.typesNotLeft(ctx, members)).map((pair) => ({ ...pair, state: 0 as const }))
+  const unchosen = unchosenBy(evidence)
   await writeStates(
     ctx,
     left.filter(({ user_id, subscription_id }) => user_id === user.id && !types.some(({ id }) => id === subscription_id)),
-    { ...evidence, proof },
+    unchosen,
   )
   await writeStates(
     ctx,
     left.filter(({ user_id }) => user_id !== user.id),
-    { ...evidence, proof: { ...proof, same_address_as: user.id } },
+    { ...unchosen, proof: { ...unchosen.proof, same_address_as: user.id } },
   )
+}
+
+/**
+ * The evidence for types that a user had given up with everything and did not choose now. It is no opt-out by the message, which must not count
+ * it, and none from everything, which START would reverse. Its `request_id` is that of the choice.
+ */
+export function unchosenBy({ proof = {}, ...evidence }: Evidence): Evidence {
+  const { message_id: _, ...request } = proof
+  return { ...evidence, proof: { ...request, not_chosen: true } }
 }

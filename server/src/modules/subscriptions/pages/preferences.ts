@@ -10,9 +10,10 @@ import { type LinkedTo, readPreview } from '../links.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
 import { writeStates } from '../states.ts'
-import { addressesOf, channelsUnsubscribedFromAll, suppress } from '../suppressions/service.ts'
+import { channelsUnsubscribedFromAll } from '../suppressions/opt-outs.ts'
+import { addressesOf, suppress } from '../suppressions/service.ts'
 import { canReceive, choicesOf, type Form, isAwaiting, isChoice, isWanted, readForm } from './choices.ts'
-import { liftOptOuts, type OptIn } from './opt-ins.ts'
+import { liftOptOuts, type OptIn, unchosenBy } from './opt-ins.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage } from './page-shell.ts'
 import { addressOfLink, type FindRecipient, type PageUser, pageUserOfLink, pageUserOfPreview } from './page-user.ts'
 
@@ -129,18 +130,16 @@ async function saveChoices(
   evidence: Evidence,
 ): Promise<(typeof NOTICES)[number]> {
   const { user } = users
-  const { changes, left, optedIn, confirms } = choicesOf(
-    await typesWithState(ctx, user.id),
-    await channelsUnsubscribedFromAll(ctx, addressesOf(user)),
-    form,
-  )
+  const types = await typesWithState(ctx, user.id)
+  const givenUp = await channelsUnsubscribedFromAll(ctx, addressesOf(user))
+  const { changes, left, optedIn, confirms } = choicesOf(types, givenUp, form)
   await leaveTypes(ctx, users, left, evidence)
-  await writeStates(
-    ctx,
-    changes.map((change) => ({ user_id: user.id, ...change })),
-    evidence,
-    { keepsConfirmed: true },
-  )
+  const channelOf = new Map(types.map(({ id, channel }) => [id, channel]))
+  const isUnchosen = ({ subscription_id, state }: (typeof changes)[number]) =>
+    state === 0 && givenUp.has(channelOf.get(subscription_id) as Channel)
+  const mine = (some: typeof changes) => some.map((change) => ({ user_id: user.id, ...change }))
+  await writeStates(ctx, mine(changes.filter(isUnchosen)), unchosenBy(evidence))
+  await writeStates(ctx, mine(changes.filter((change) => !isUnchosen(change))), evidence, { keepsConfirmed: true })
   await liftOptOuts(ctx, users, { types: optedIn, ...sentTo }, evidence)
   return confirms ? 'saved_confirm' : 'saved'
 }
@@ -158,11 +157,16 @@ async function saveEverything(
   const proof = { ...evidence.proof, everything: true }
   const types = (await typesWithState(ctx, user.id)).filter(({ is_transactional }) => stopsTransactional || !is_transactional)
   await leaveTypes(ctx, users, types, { ...evidence, proof })
+  const recipients = known && hasAddresses(known.channel) ? [{ channel: known.channel, address: known.address, is_recipient: true }] : []
   await suppress(
     ctx,
-    [...addressesOf(user), ...(known && hasAddresses(known.channel) ? [{ channel: known.channel, address: known.address }] : [])].map(
-      (address) => ({ ...address, reason: 'unsubscribed_all', stopsTransactional, source: { by: evidence.source, ...proof } }),
-    ),
+    [...recipients, ...addressesOf(user)].map(({ channel, address, ...about }) => ({
+      channel,
+      address,
+      reason: 'unsubscribed_all',
+      stopsTransactional,
+      source: { by: evidence.source, ...proof, ...about },
+    })),
   )
   return `saved_${scope}`
 }

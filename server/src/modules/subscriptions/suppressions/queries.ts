@@ -204,7 +204,8 @@ export const deleteSuppression = (ctx: ProjectCtx, id: number) =>
           for update
         ), restored as (
           update suppressions s
-          set id = default, reason = 'unsubscribed_all', stops_transactional = (l.opt_out ->> 'stops_transactional')::boolean, source = '{}'
+          set id = default, reason = 'unsubscribed_all', stops_transactional = (l.opt_out ->> 'stops_transactional')::boolean,
+              source = l.opt_out - 'reason' - 'stops_transactional'
           from lifted l
           where s.project_id = ${ctx.projectId} and s.id = l.id and l.opt_out is not null
         ), deleted as (

@@ -33,7 +33,7 @@ const columns = {
   source: Type.Unsafe<Record<string, unknown>>({
     type: 'object',
     description:
-      'What caused the suppression, such as a message or a key. `covers` is a weaker suppression of the address. An `unsubscribed_all` there applies again when this suppression is lifted. With the reason `erased`, what is there applies again when a user signs up with the address.',
+      'What caused the suppression, such as a message or a key. `is_recipient` is true if it was the page of a message to this address. `covers` is a weaker suppression of the address. An `unsubscribed_all` there applies again when this suppression is lifted. With the reason `erased`, what is there applies again when a user signs up with the address.',
   }),
 }
 

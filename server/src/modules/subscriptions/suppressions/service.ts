@@ -11,7 +11,7 @@ import { distinct } from '../../../lib/shapes.ts'
 import { simulatedBy } from '../../../lib/simulator.ts'
 import { addressFaults, hashOf, normalised } from './addresses.ts'
 import { deleteBounces, deleteBouncesOf, lockBounces } from './bounces.queries.ts'
-import { addedTo, isSame, isUnsubscribed } from './covering.ts'
+import { addedTo, isSame } from './covering.ts'
 import * as queries from './queries.ts'
 import type { Suppression, SuppressionInputs, SuppressionReason, SuppressionRow, UserSuppression } from './schema.ts'
 
@@ -32,7 +32,7 @@ function openKey(ctx: ProjectCtx, sealed: string): KeyObject {
 const sealedFor = ({ projectId }: ProjectCtx) => `suppression_keys ${projectId}`
 
 /** The key of the project's hashes; undefined if nothing was ever suppressed. */
-async function keyOf(ctx: ProjectCtx): Promise<KeyObject | undefined> {
+export async function keyOf(ctx: ProjectCtx): Promise<KeyObject | undefined> {
   const row = await queries.findKey(ctx)
   return row && openKey(ctx, row.sealed_key)
 }
@@ -148,7 +148,7 @@ const nameOf = ({ channel, address_hash }: Pick<queries.Entry, 'channel' | 'addr
 type Contact = { email: string | null; phone: string | null }
 
 /** An address with the channel that reaches it. */
-type Address = Pick<Suppressing, 'channel' | 'address'>
+export type Address = Pick<Suppressing, 'channel' | 'address'>
 
 /** The addresses of a user that can be suppressed. */
 export const addressesOf = (contact: Contact): Address[] =>
@@ -157,7 +157,8 @@ export const addressesOf = (contact: Contact): Address[] =>
     return address === null ? [] : [{ channel, address }]
   })
 
-const hashed = (ctx: ProjectCtx, key: KeyObject, addresses: Address[]) =>
+/** The hashes of addresses. */
+export const hashed = (ctx: ProjectCtx, key: KeyObject, addresses: Address[]) =>
   addresses.map((one) => ({ channel: one.channel, address_hash: hashOf(key, formOf(ctx, one)) }))
 
 const formOf = ({ project }: ProjectCtx, { channel, address }: Address) => normalised(channel, address, project)
@@ -207,26 +208,6 @@ export async function suppressionsWithSource(ctx: ProjectCtx, contacts: Contact[
   const addresses = contacts.flatMap(addressesOf)
   const rows = key && addresses.length > 0 ? await queries.findSuppressions(ctx, hashed(ctx, key, addresses)) : []
   return rows.map(({ address_hash: _, ...row }) => row).toSorted((a, b) => ADDRESSED.indexOf(a.channel) - ADDRESSED.indexOf(b.channel))
-}
-
-/** The suppressions of addresses whose owners have unsubscribed from everything, also where others cover that. */
-export async function optOutsFromAll(
-  ctx: ProjectCtx,
-  addresses: Address[],
-): Promise<Pick<SuppressionRow, 'channel' | 'reason' | 'source'>[]> {
-  const key = await keyOf(ctx)
-  const rows = key && addresses.length > 0 ? await queries.findSuppressions(ctx, hashed(ctx, key, addresses)) : []
-  return rows.filter(isUnsubscribed)
-}
-
-/** The channels on which the owner of these addresses has unsubscribed from everything. */
-export const channelsUnsubscribedFromAll = async (ctx: ProjectCtx, addresses: Address[]): Promise<Set<Channel>> =>
-  new Set((await optOutsFromAll(ctx, addresses)).map(({ channel }) => channel))
-
-/** Lifts suppressions that came from unsubscribing from everything; users cannot lift others. Returns whether there were any. */
-export async function liftUnsubscribed(ctx: InTx, addresses: Address[]): Promise<boolean> {
-  const key = await keyOf(ctx)
-  return key !== undefined && addresses.length > 0 && (await queries.liftUnsubscribed(ctx, hashed(ctx, key, addresses))) > 0
 }
 
 /** A user who signed up with an address. */
