@@ -461,6 +461,7 @@ create table confirmations (
   user_id bigint not null,
   subscription_id bigint not null,
   requested_at timestamp(3) with time zone not null,
+  address_hash text,
   constraint confirmations_pkey PRIMARY KEY (project_id, id),
   constraint confirmations_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint confirmations_project_id_subscription_id_fkey FOREIGN KEY (project_id, subscription_id) REFERENCES subscriptions(project_id, id) ON DELETE CASCADE

@@ -6545,6 +6545,8 @@ export interface components {
             same_address_as?: number;
             /** @description Whether the user unsubscribed from everything. */
             everything?: boolean;
+            /** @description Whether the user had unsubscribed from everything and did not choose this type since. The entries of the types that were chosen then have the same `request_id`. */
+            not_chosen?: boolean;
         } | {
             /** @description The id of the message that the user reacted to. */
             message_id: number;
@@ -17108,7 +17110,7 @@ export interface components {
              * @enum {string}
              */
             reason: "unsubscribed_all" | "manual" | "hard_bounce" | "complaint" | "erased";
-            /** @description What caused the suppression, such as a message or a key. `covers` is a weaker suppression of the address. An `unsubscribed_all` there applies again when this suppression is lifted. With the reason `erased`, what is there applies again when a user signs up with the address. */
+            /** @description What caused the suppression, such as a message or a key. `is_recipient` is true if it was the page of a message to this address. `covers` is a weaker suppression of the address. An `unsubscribed_all` there applies again when this suppression is lifted. With the reason `erased`, what is there applies again when a user signs up with the address. */
             source: {
                 [key: string]: unknown;
             };
