@@ -101,7 +101,7 @@ async function run(outer: Ctx, job: Job, loop: Loop, stop: AbortSignal, pollMs: 
     if (done === 'failed') await ctx.clock.sleep(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures), stop)
     else if (done === 0) {
       await ctx.clock.sleep(waitMs(ctx, job, nextAt, pollMs()), AbortSignal.any([stop, alarm.signal]))
-      const early = startedAt + (job.gatherMs ?? 0) - ctx.clock.now().getTime()
+      const early = earlyMs(ctx, job, startedAt)
       if (early > 0) await ctx.clock.sleep(early, stop)
     }
     loop.isRunning = true
@@ -116,6 +116,10 @@ function waitMs({ clock }: Ctx, { idleMs, retryMs = RETRY_FIRST_MS }: Job, nextA
   const untilDue = nextAt.getTime() - clock.now().getTime()
   return Math.min(longest, untilDue > 0 ? untilDue : retryMs)
 }
+
+/** How long before the end of its gathering time a job was woken: all of it at most, however far the clock was set back. */
+const earlyMs = ({ clock }: Ctx, { gatherMs = 0 }: Job, startedAt: number): number =>
+  Math.min(gatherMs, startedAt + gatherMs - clock.now().getTime())
 
 /** The next batch begins at the latest when this one is finished. */
 function follow(ctx: Ctx, job: Job, loop: Loop, { finished, wakesItself }: Started): void {
