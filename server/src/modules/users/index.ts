@@ -25,6 +25,7 @@ export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
 export { type ErasedIds, erasedAddresses, erasedSince, forgetErasedIds, requireSameErasures, withoutErased } from './erased-ids.ts'
 export {
+  addToReceipt,
   contactsWithMerged,
   contactsWithoutOwner,
   eraseUsers,
