@@ -34,6 +34,9 @@ export const job = (definition: Job): Job => definition
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 15_000
 
+/** The wait after so many failures in a row. */
+export const retryAfterMs = (failures: number): number => Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures)
+
 /** Runs one batch of a job to its end. Returns the number of pieces of work. */
 export async function runToEnd(job: Job, ctx: Ctx, signal: AbortSignal): Promise<number> {
   const result = await job.run(ctx, signal)
@@ -98,7 +101,7 @@ async function run(outer: Ctx, job: Job, loop: Loop, stop: AbortSignal, pollMs: 
     if (started && done !== 0) follow(ctx, job, loop, started)
     failures = done === 'failed' ? failures + 1 : 0
     loop.isRunning = false
-    if (done === 'failed') await ctx.clock.sleep(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures), stop)
+    if (done === 'failed') await ctx.clock.sleep(retryAfterMs(failures), stop)
     else if (done === 0) {
       await ctx.clock.sleep(waitMs(ctx, job, nextAt, pollMs()), AbortSignal.any([stop, alarm.signal]))
       const early = earlyMs(ctx, job, startedAt)
