@@ -1,19 +1,23 @@
 /** Erasing users from every module. */
 
 import { eraseParked } from './infra/queue/erasing.ts'
+import type { Job } from './infra/queue/jobs.ts'
 import { TIMERS } from './infra/queue/partitions.ts'
-import type { Ctx, InTx } from './infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from './infra/runtime/ctx.ts'
+import { isTemporary } from './infra/runtime/save-together.ts'
 import type { UserId } from './lib/ids.ts'
+import { MINUTE_MS } from './lib/times.ts'
 import { eraseActivity } from './modules/activity/index.ts'
-import { eraseEvents } from './modules/events/index.ts'
+import { ERASED_AT_ONCE, eraseEvents, eraseSomeEvents } from './modules/events/index.ts'
 import { deleteChangesOf, eraseRows, oldestImportPosition } from './modules/imports/index.ts'
 import { eraseJourneys } from './modules/journeys/index.ts'
 import { eraseMemberships, lockLists } from './modules/lists/index.ts'
 import { eraseMessages, eraseSubmissions } from './modules/messages/index.ts'
-import { inEachProject } from './modules/projects/index.ts'
+import { inProject } from './modules/projects/index.ts'
 import { eraseSubscriptions, lockAddresses, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks } from './modules/tracking/index.ts'
 import {
+  addToReceipt,
   contactsWithoutOwner,
   eraseUsers as eraseUserRows,
   findErasable,
@@ -23,10 +27,54 @@ import {
 } from './modules/users/index.ts'
 import { countUserData } from './user-data.ts'
 
-/** Erases the users whose erasure was requested, from every module. */
-export const eraseUsers = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await findErasable(ctx), erase)
+type Erasable = Awaited<ReturnType<typeof findErasable>>[number]
 
-async function erase(ctx: InTx, { id, erase_requested_at }: { id: UserId; erase_requested_at: Date }): Promise<number> {
+/** A user that could not be erased is tried again after this time. */
+const RETRY_MS = 5 * MINUTE_MS
+
+/** Erases the users whose erasure was requested, from every module. One that fails does not hold up the others. */
+export function createEraser(): Pick<Job, 'run' | 'nextAt'> {
+  const retryAtMs = new Map<UserId, number>()
+  return {
+    async run(ctx) {
+      const nowMs = ctx.clock.now().getTime()
+      // A time further ahead is one of before the clock was set back.
+      for (const [id, atMs] of retryAtMs) if (nowMs >= atMs || atMs > nowMs + RETRY_MS) retryAtMs.delete(id)
+      const due = await findErasable(ctx, [...retryAtMs.keys()])
+      for (const user of due) if (!(await wasErased(ctx, user))) retryAtMs.set(user.id, nowMs + RETRY_MS)
+      return due.length
+    },
+    nextAt: async () => (retryAtMs.size === 0 ? null : new Date(Math.min(...retryAtMs.values()))),
+  }
+}
+
+/** Erases a user. Returns false if that fails, but throws if the database is away. */
+async function wasErased(ctx: Ctx, user: Erasable): Promise<boolean> {
+  try {
+    await inProject(ctx, user.project_id, async (ctx) => {
+      await eraseMostEvents(ctx, user.id)
+      await inTx(ctx, (ctx) => erase(ctx, user))
+    })
+    return true
+  } catch (error) {
+    if (isTemporary(error)) throw error
+    ctx.log.error({ err: error, project_id: user.project_id, user_id: user.id }, 'user could not be erased; it will be tried again')
+    return false
+  }
+}
+
+/** A user can have millions of events. They are deleted in transactions of their own, before locks are taken that batches wait for. */
+async function eraseMostEvents(ctx: ProjectCtx, id: UserId): Promise<void> {
+  const ids = await idsWithMerged(ctx, id)
+  const eraseSome = async (ctx: InTx) => {
+    const events = await eraseSomeEvents(ctx, ids)
+    if (events > 0) await addToReceipt(ctx, id, { events })
+    return events
+  }
+  while ((await inTx(ctx, eraseSome, { alongIndexes: true })) === ERASED_AT_ONCE);
+}
+
+async function erase(ctx: InTx, { id, erase_requested_at }: Erasable): Promise<void> {
   await lockLists(ctx)
   const removed = await countUserData(ctx, await idsWithMerged(ctx, id))
   const erased = await eraseUserRows(ctx, [id])
@@ -41,7 +89,6 @@ async function erase(ctx: InTx, { id, erase_requested_at }: { id: UserId; erase_
   // Later email is to whoever signed up with the address since.
   await eraseSubmissions(ctx, erased, erase_requested_at)
   await finishErasure(ctx, id, removed)
-  return 1
 }
 
 /** Forgets the ids of erased users when nothing that was accepted before is left: in the queue, or in imports. */

@@ -1,7 +1,7 @@
 /** All jobs, one line for each module. */
 
 import { applyAcceptedRequests, nextWorkAt } from './batches.ts'
-import { eraseUsers, forgetErased } from './erasures.ts'
+import { createEraser, forgetErased } from './erasures.ts'
 import { importUsers, undoImports } from './import-batches.ts'
 import { purgeIdempotencyRecords } from './infra/http/idempotency-records.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
@@ -41,7 +41,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>, { acceptedLog 
   ...(acceptedLog ? [moveJob(acceptedLog)] : []),
   job({ ...APPLY, nextAt: nextWorkAt, retryMs: APPLY_RETRY_MS, run: applyAcceptedRequests }),
   job({ ...CHECK_DUE, nextAt: nextMembershipDueAt, gatherMs: DUE_GATHER_MS, run: applyDueTimers }),
-  job({ ...ERASE, run: eraseUsers }),
+  job({ ...ERASE, ...createEraser() }),
   job({ name: 'users.forget-erased', idleMs: HOUR_MS, run: forgetErased }),
   ...userJobs,
   job({ ...IMPORT, nextAt: nextImportAt, run: importUsers }),

@@ -7,6 +7,8 @@ export type Pooler = AsyncDisposable & {
   url: string
   /** The start-up parameters of each connection. */
   asked: Record<string, string>[]
+  /** Ends all connections as PgBouncer does when PostgreSQL has crashed. */
+  crash(): void
 }
 
 const KNOWN = ['user', 'database', 'client_encoding', 'application_name']
@@ -18,6 +20,7 @@ export async function openPooler(url: string): Promise<Pooler> {
   const { hostname, port } = new URL(url)
   const asked: Pooler['asked'] = []
   const sockets = new Set<Socket>()
+  const clients = new Set<Socket>()
   const server = createServer((client) => {
     const database = connect(Number(port), hostname)
     for (const socket of [client, database]) {
@@ -25,6 +28,8 @@ export async function openPooler(url: string): Promise<Pooler> {
       socket.on('error', () => undefined)
       socket.on('close', () => [client, database].map((one) => one.destroy()))
     }
+    clients.add(client)
+    client.once('close', () => clients.delete(client))
     client.once('data', (first) => {
       const parameters = parametersOf(first as Buffer)
       asked.push(parameters)
@@ -37,11 +42,22 @@ export async function openPooler(url: string): Promise<Pooler> {
   return {
     url: Object.assign(new URL(url), { search: '', port: String((server.address() as AddressInfo).port) }).href,
     asked,
+    crash() {
+      for (const client of clients) client.end(fatal('08P01', 'server conn crashed?'))
+    },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** A message that ends a connection. Poolers have the fields of old versions of PostgreSQL. */
+function fatal(code: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0C${code}\0M${message}\0\0`)
+  const head = Buffer.from('E\0\0\0\0')
+  head.writeInt32BE(LENGTH_BYTES + fields.length, 1)
+  return Buffer.concat([head, fields])
 }
 
 function parametersOf(message: Buffer): Record<string, string> {

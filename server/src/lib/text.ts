@@ -11,6 +11,14 @@ export const isBlank = (text: string): boolean => !/\P{White_Space}/u.test(text)
 /** The text with U+FFFD instead of characters that PostgreSQL cannot store: U+0000 and halves of surrogate pairs. */
 export const storableText = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed()
 
+/** A copy of a value of JSON in which each text, also each key, is storable. */
+export function storable(value: unknown): unknown {
+  if (typeof value === 'string') return storableText(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(storable)
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storableText(key), storable(inner)]))
+}
+
 /**
  * Removes characters that match from both ends. `one` is asked about one code point at a time: a regular expression that ends in
  * `+$` is quadratic, because it begins again at each character of a run inside the text.

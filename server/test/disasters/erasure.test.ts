@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
 import { forgetErased } from '../../src/erasures.ts'
-import { sql } from '../../src/infra/postgres/db.ts'
+import { raw, type Sql, sql } from '../../src/infra/postgres/db.ts'
 import { parkItems } from '../../src/infra/queue/queue.ts'
 import { inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
 import { Count } from '../../src/lib/shapes.ts'
@@ -346,4 +346,61 @@ test('an erasure removes parked items that name the user by an anonymous id or a
   await erase(w, 'tablet-only')
   await w.drain()
   expect(await parked(w)).toBe(0)
+})
+
+/** Makes the database refuse to delete events, until the result is disposed of. */
+async function refusing(w: World, each: Sql, condition: Sql): Promise<AsyncDisposable> {
+  await w.db.run(
+    sql`create or replace function refuse_erasure() returns trigger language plpgsql
+        as $$begin if ${condition} then raise exception 'no'; end if; return null; end$$`,
+  )
+  await w.db.run(sql`create or replace trigger refuse after delete on events ${each} execute function refuse_erasure()`)
+  return {
+    async [Symbol.asyncDispose]() {
+      await w.db.run(sql`drop function refuse_erasure cascade`)
+    },
+  }
+}
+
+/** Deletes a user. Returns how to read the receipt. */
+async function eraseWithReceipt(w: World, name: string) {
+  const { location } = (await w.delete(`/api/client/users/${name}`)).headers
+  return async () => (await w.get(String(location))).body
+}
+
+describe('an erasure', () => {
+  test('that fails does not hold up those of other users, and is tried again after minutes', async () => {
+    await using w = await world()
+    await w.users('kim', 'lee')
+    await accept(w, event({ external_id: 'kim' }), event({ external_id: 'lee' }))
+    await w.drain('ingest.apply')
+    const kim = (await w.get('/api/client/users/kim')).body.id
+    const refused = await refusing(w, sql`for each row`, sql`old.user_id = ${raw(String(kim))}`)
+    const receipts = [await eraseWithReceipt(w, 'kim'), await eraseWithReceipt(w, 'lee')]
+    const states = async () => (await Promise.all(receipts.map((read) => read()))).map(({ state }) => state)
+    await w.drain('users.erase')
+    expect(await states()).toEqual(['requested', 'finished'])
+    await refused[Symbol.asyncDispose]()
+    await w.drain('users.erase')
+    expect(await states()).toEqual(['requested', 'finished'])
+    w.advance('10 minutes')
+    await w.drain('users.erase')
+    expect(await states()).toEqual(['finished', 'finished'])
+  })
+
+  test('of a user with very many events deletes these in batches, and counts all of them', async () => {
+    await using w = await world()
+    await w.users('kim')
+    await w.drain('ingest.apply')
+    await w.db.run(
+      sql`insert into events (project_id, user_id, name, data, created_at, received_at)
+          select project_id, id, 'seen', '{}', ${w.clock.now()}::timestamptz - (n / 3) * interval '1 second', ${w.clock.now()}
+          from users, generate_series(1, 25000) n
+          where project_id = ${w.projectId}`,
+    )
+    await using _ = await refusing(w, sql`referencing old table as gone for each statement`, sql`(select count(*) from gone) > 10000`)
+    const receipt = await eraseWithReceipt(w, 'kim')
+    await w.drain('users.erase')
+    expect(await receipt()).toMatchObject({ state: 'finished', removed: { events: 25_001 } })
+  })
 })

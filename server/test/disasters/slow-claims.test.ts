@@ -1,10 +1,14 @@
-/** Claims that are slow, because a table is locked or read in a bad way: they end after seconds, not after the minute of other statements. */
+/**
+ * Claims that are slow, because a table is locked or read in a bad way: they end after seconds, not after the minute of other statements. And
+ * items whose statements wait: it is not their fault.
+ */
 import { Type } from 'typebox'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { isSqlState, join, raw, sql } from '../../src/infra/postgres/db.ts'
 import { runToEnd } from '../../src/infra/queue/jobs.ts'
 import { createInboxStreams } from '../../src/modules/inbox/index.ts'
 import { allJobs } from '../../src/workers.ts'
+import { SOON } from '../wait.ts'
 import { type World, world } from '../world.ts'
 
 const CANCELLED = '57014'
@@ -65,4 +69,47 @@ test('the claim of a large backlog is cancelled after seconds, and what follows 
   await w.db.run(sql`alter table kept_entries rename to queue_entries`)
   await w.drain()
   expect(await w.db.value(Type.Integer(), sql`select count(*) as count from events where name = 'bought'`)).toBe(300)
+})
+
+const Wait = Type.Object({ pid: Type.Integer(), since: Type.String() })
+
+/** Cancels statements that wait for a lock of `events`, one after the other, so many. */
+async function cancelWaiting(w: World, count: number): Promise<void> {
+  const cancelled = new Set<string>()
+  const waits = sql`select pid, waitstart::text as since from pg_locks where relation = 'events'::regclass and waitstart is not null`
+  for (let time = 0; time < count; time++) {
+    const { pid, since } = await vi.waitFor(async () => {
+      const next = (await w.db.many(Wait, waits)).find((wait) => !cancelled.has(wait.since))
+      if (!next) throw new Error('No statement waits.')
+      return next
+    }, SOON)
+    cancelled.add(since)
+    await w.db.run(sql`select pg_cancel_backend(${pid}::integer)`)
+  }
+}
+
+test.each([
+  ['waits for a lock, as while an index is created', 2],
+  ['is cancelled by an operator', 3],
+])('an event that %s stays in the queue, and is applied afterwards', { timeout: TIMEOUT_MS }, async (_, cancelled) => {
+  await using w = await world({ own: true, env: {} })
+  await w.users('kim')
+  await w.drain()
+  await w.post('/api/client/events', [{ name: 'bought', external_id: 'kim' }])
+  const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = w.db.transaction(async (db) => {
+    await db.run(sql`lock table events in share mode`)
+    locked.resolve()
+    await release.promise
+  })
+  await locked.promise
+  const applying = cancelledOf(w, ['ingest.apply'])
+  // The first two are the batch, among those of other projects and by itself, in place of the minute that each may take.
+  await cancelWaiting(w, cancelled)
+  await applying
+  release.resolve()
+  await holding
+  await w.drain()
+  const applied = sql`select count(*) as count from events where project_id = ${w.projectId} and name = 'bought'`
+  expect(await w.db.value(Type.Integer(), applied)).toBe(1)
 })

@@ -1,6 +1,7 @@
 /** The HTTP contract of all endpoints (D-HTTP, D-ERR, D-VAL, D-VER, D-RATE). */
 import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { createRateLimits } from '../../src/infra/http/rate-limits.ts'
 import { sql } from '../../src/infra/postgres/db.ts'
 import { ERROR_STATUS } from '../../src/lib/errors.ts'
 import { HOUR_MS } from '../../src/lib/times.ts'
@@ -821,6 +822,27 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect((await w.get(USERS)).status).toBe(200)
     w.advance('20 seconds')
     expect(await statuses(2, () => w.get(USERS, { key: 'sk_0000000000000000' }))).toEqual([401, 429])
+  })
+
+  test('the addresses of a /64 network of IPv6 share the limits of failed authentications and of pages', async () => {
+    await using w = await world({ env: { RATE_AUTH_FAIL_PER_MIN: '1', RATE_PAGE: '0.1', TRUST_PROXY: '127.0.0.1' } })
+    const addresses = ['2001:db8::1', '2001:db8::2', '2001:db8:0:1::1']
+    const from = async (path: string) => {
+      const statuses: number[] = []
+      for (const address of addresses) statuses.push((await w.get(path, { key: null, headers: { 'x-forwarded-for': address } })).status)
+      return statuses
+    }
+    expect(await from(USERS)).toEqual([401, 429, 401])
+    expect(await from('/s/p/token')).toEqual([404, 429, 404])
+  })
+
+  test('many clients of one limit do not make the others forget', async () => {
+    await using w = await world()
+    const limits = createRateLimits({ ...w.ctx.config, RATE_SIGN_IN_PER_MIN: 1, RATE_PAGE: 1 })
+    const nowMs = w.clock.now().getTime()
+    limits.spend(['sign-in'], '192.0.2.1', nowMs)
+    for (let client = 0; client <= 100_000; client++) limits.spend(['page'], String(client), nowMs)
+    expect(() => limits.spend(['sign-in'], '192.0.2.1', nowMs)).toThrow('Too many requests.')
   })
 
   test('if the clock is set back, the limit stays the same', async () => {

@@ -281,6 +281,30 @@ test('a gate sees what an update before it wrote, and the list that follows from
   expect((await w.get('/api/client/users/ana')).body.data).toEqual({ plan: 'pro' })
 })
 
+test('rendered text that the database cannot store loses neither the event nor the user who takes the steps', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', data: { name: '🎉Kim' } }])
+  // Half of a character, as the usual way to an initial makes it, and U+0000.
+  const text = '{{ user.data.name | split: "" | first }}{{ event.data.q | url_decode }}'
+  await live(w, {
+    start: { ...entrance('cart'), children: ['set'] },
+    set: { type: 'update', data: { attributes: { initial: text } }, children: ['tell'] },
+    tell: { type: 'event', data: { event_name: 'greeted', event_data: { initial: text } }, children: ['call'] },
+    call: { type: 'webhook', data: { url: receiver.url, body: `{"initial": "${text}"}` }, children: [['success', 'end']] },
+    end: { type: 'exit' },
+  })
+  await live(w, { start: { ...entrance('greeted'), children: ['end'] }, end: { type: 'exit' } })
+  await event(w, 'cart', 'ana', { data: { q: '%00' } })
+  await w.drain()
+  expect(await trail(w)).toEqual([
+    ['start:default', 'end'],
+    ['start:default', 'set:default', 'tell:default', 'call:success', 'end'],
+  ])
+  expect((await w.get('/api/client/users/ana')).body.data.initial).toBe('\ufffd\ufffd')
+  expect(receiver.requests.map(({ json }) => json)).toEqual([{ initial: '\ufffd\ufffd' }])
+})
+
 test('a step adds the user to a list, which starts another journey, and emits an event, which starts a third', async () => {
   await using w = await world()
   await w.users('ana')

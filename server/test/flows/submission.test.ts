@@ -116,6 +116,15 @@ describe('a submitted email', () => {
     ])
   })
 
+  test('is kept in the sandbox also if its encoded text has U+0000', async () => {
+    await using app = await submitting()
+    const content = 'From: shop@example.com\r\nSubject: =?utf-8?Q?a=00b?=\r\nContent-Transfer-Encoding: base64\r\n\r\nYQBi'
+    expect(await lastReply(app.port, app.w.keys.smtpproxy, [...ENVELOPE, `${content}\r\n.`])).toMatch(/^250 /)
+    const [message] = await sandbox(app.w)
+    const { body } = await app.w.get(`/api/client/sandbox/messages/${message?.id}`)
+    expect(body).toMatchObject({ summary: 'a\ufffdb', content: { subject: 'a\ufffdb', text: expect.stringContaining('a\ufffdb') } })
+  })
+
   test('gets a Message-ID and a Date if it has none', async () => {
     await using app = await submitting()
     await lastReply(app.port, app.w.keys.smtpproxy, [...ENVELOPE, 'From: shop@example.com\r\n\r\nx\r\n.'])

@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../../lib/cache-limit.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { networkOf } from '../../lib/networks.ts'
 import { type Bucket, type BucketPolicy, type Taken, take } from '../../lib/token-bucket.ts'
 import type { Config } from '../runtime/config.ts'
 
@@ -45,17 +46,19 @@ export type RateLimits = {
    * them.
    */
   spend(names: BucketName[], owner: string, nowMs: number, spent?: Spent): Record<string, string>
-  /** Counts a failed authentication. Throws 429 if there were too many from this address. */
+  /** Counts a failed authentication. Throws 429 if there were too many from the network of this address. */
   failedAuthentication(address: string, nowMs: number): void
 }
 
 export function createRateLimits(config: Config): RateLimits {
   const policies = policiesOf(config)
-  const buckets = new LRUCache<string, Bucket>(atMost(BUCKETS_KEPT))
+  // Each limit has its own, so that many addresses do not make the others forget.
+  const buckets = new Map<BucketName, LRUCache<string, Bucket>>()
   const takeFrom = (name: BucketName, owner: string, nowMs: number): Taken => {
-    const key = `${name}:${owner}`
-    const taken = take(policies[name], buckets.get(key), nowMs)
-    buckets.set(key, taken.bucket)
+    const ofName = buckets.get(name) ?? new LRUCache<string, Bucket>(atMost(BUCKETS_KEPT))
+    buckets.set(name, ofName)
+    const taken = take(policies[name], ofName.get(owner), nowMs)
+    ofName.set(owner, taken.bucket)
     return taken
   }
   return {
@@ -72,7 +75,7 @@ export function createRateLimits(config: Config): RateLimits {
     },
     failedAuthentication(address, nowMs) {
       if (policies['auth-fail'].ratePerSecond === 0) return
-      const taken = takeFrom('auth-fail', address, nowMs)
+      const taken = takeFrom('auth-fail', networkOf(address), nowMs)
       if (!taken.allowed) throw tooMany(taken.retryAfterSeconds, {})
     },
   }

@@ -1,5 +1,6 @@
 /** Serves public pages: the endpoints that need no key. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { networkOf } from '../../lib/networks.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import type { EventLoopLag } from '../runtime/event-loop-lag.ts'
 import { readBody } from './body.ts'
@@ -36,7 +37,7 @@ async function answer(serving: Serving, definition: PublicPage, request: Fastify
   const started = performance.now()
   try {
     refuseUnderOverload(ctx, serving.lag, definition)
-    if (!definition.unlimited) limits.spend(['page'], request.ip, ctx.clock.now().getTime())
+    if (!definition.unlimited) limits.spend(['page'], networkOf(request.ip), ctx.clock.now().getTime())
     const [, text = ''] = /\?(.*)$/s.exec(request.raw.url ?? '') ?? []
     const result = await definition.run(
       { ...ctx, log: ctx.log.child({ request_id: request.id }) },

@@ -1,9 +1,11 @@
 import { databaseHosts } from '../../lib/database-url.ts'
 import { StartError } from '../../lib/start-error.ts'
+import { UNREACHABLE } from './database-away.ts'
 import { isReadOnly } from './db.ts'
 import { UnusableServer } from './hosts.ts'
 
-const UNREACHABLE = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'EACCES']
+/** Also those of a socket in the file system. */
+const CANNOT_BE_REACHED = [...UNREACHABLE, 'ENOENT', 'EACCES']
 
 type Where = { host: string; user: string; database: string }
 
@@ -30,7 +32,7 @@ function sentenceOf(error: Error & { code?: string }, { host, user, database }: 
   const { code = '', message } = error
   if (error instanceof UnusableServer) return `${message} It is at ${host}.`
   if (isReadOnly(error)) return `The database “${database}” at ${host} is read-only. Point DATABASE_URL to the primary.`
-  if (UNREACHABLE.includes(code)) return `PostgreSQL at ${host} cannot be reached (${code}). Start it, or correct DATABASE_URL.`
+  if (CANNOT_BE_REACHED.includes(code)) return `PostgreSQL at ${host} cannot be reached (${code}). Start it, or correct DATABASE_URL.`
   if (/timeout expired|Connection terminated/.test(message))
     return `PostgreSQL at ${host} does not answer. Start it, or correct DATABASE_URL.`
   if (code.startsWith('28') || message.startsWith('SASL'))

@@ -52,6 +52,26 @@ test('of several hosts, one is used that accepts writes, and another one when it
   expect(await db.value(Type.String(), settings)).toBe(OURS)
 })
 
+test('the database is away when PostgreSQL crashes behind a pooler, and a mistake of ours is none', async () => {
+  const url = await cloneTemplate()
+  await using pooler = await openPooler(url)
+  await using db = openDatabase({ url: pooler.url, connectionsMax: 2, name: 'test', pooled: true, unnamed: true })
+  const running = db.run(sql`select pg_sleep(60)`).catch((error: unknown) => error)
+  const sleeping = `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
+  await expect.poll(async () => (await rowsOf(url, sleeping)).length).toBe(1)
+  pooler.crash()
+  expect(isDatabaseAway(await running)).toBe(true)
+  expect(await db.value(Type.String(), settings)).toBe(OURS)
+  const mistake = await db.run(sql`do $$ begin raise 'x' using errcode = '08P01'; end $$`).catch((error: unknown) => error)
+  expect(isDatabaseAway(mistake)).toBe(false)
+})
+
+test.each(['EAI_AGAIN', 'ENETUNREACH', 'EADDRNOTAVAIL'])('the database is away when connecting fails with %s', (code) => {
+  const failed = [Object.assign(new Error(code), { code })]
+  // Of a host with several addresses, it is the code of the first one.
+  for (const error of [...failed, Object.assign(new AggregateError(failed), { code })]) expect(isDatabaseAway(error)).toBe(true)
+})
+
 test('through a pooler nothing is asked of a session, and every statement has its settings', async () => {
   await using pooler = await openPooler(await cloneTemplate())
   await using db = openDatabase({ url: pooler.url, connectionsMax: 1, name: 'test', pooled: true, unnamed: true })

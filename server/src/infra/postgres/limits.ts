@@ -17,7 +17,7 @@ export type TransactionLimits = { statementMs?: number; lockMs?: number; alongIn
 const SHORTCUTS = ['enable_sort', 'enable_incremental_sort', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin']
 
 /** The default limit on the time of a statement. */
-const STATEMENT_TIMEOUT_MS = 60_000
+export const STATEMENT_TIMEOUT_MS = 60_000
 /** A process that is suspended in a transaction loses it, and with it its locks. */
 const IDLE_IN_TRANSACTION_MS = 60_000
 

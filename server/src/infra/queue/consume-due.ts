@@ -12,7 +12,7 @@ import { type Ctx, quickly } from '../runtime/ctx.ts'
 import { type BatchSize, consumeNext, consumeSmall } from './consume.ts'
 import type { Consumer, DueWork, QueuedItem } from './consumer.ts'
 import { PARTITIONS_EACH } from './divided.ts'
-import type { Started } from './jobs.ts'
+import { retryAfterMs, type Started } from './jobs.ts'
 import { countWorkers } from './other-processes.ts'
 import { type Backlog, projectsWithEntries } from './queue.ts'
 
@@ -43,8 +43,8 @@ const WORKERS_KNOWN_MS = 1000
 const ELSEWHERE_MS = 20
 
 /**
- * What this process is applying by itself, the order in which projects were started, until when it leaves projects to other processes, how
- * many full small batches projects had, when the last large batch ended, and how many processes there are.
+ * What this process is applying by itself, the order in which projects were started, until when it leaves projects to other processes, which
+ * projects failed how often in a row and when, how many full small batches projects had, when the last large batch ended, and how many processes there are.
  */
 type State = {
   inFlight: Map<ProjectId, Promise<void>>
@@ -52,6 +52,7 @@ type State = {
   starts: number
   othersUntilMs: number
   elsewhere: Map<ProjectId, number>
+  failed: Map<ProjectId, { times: number; atMs: number }>
   full: Map<ProjectId, number>
   lastLarge: { endedMs: number; tookMs: number }
   workers: { count: number; knownUntilMs: number }
@@ -70,6 +71,7 @@ function stateOf({ db }: Ctx): State {
     starts: 0,
     othersUntilMs: 0,
     elsewhere: new Map(),
+    failed: new Map(),
     full: new Map(),
     lastLarge: { endedMs: 0, tookMs: 0 },
     workers,
@@ -82,7 +84,7 @@ function stateOf({ db }: Ctx): State {
 export async function consumeDue<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, consumer: Consumer<I, K, D>): Promise<Started> {
   const state = stateOf(ctx)
   const due = (await projectsWithWork(ctx, consumer)).filter(
-    ({ project_id }) => !state.inFlight.has(project_id) && !isLeft(state, project_id),
+    ({ project_id }) => !state.inFlight.has(project_id) && !isLeft(state, project_id) && !isPutOff(ctx, state, project_id),
   )
   const isLarge = ({ project_id, items }: Backlog) => items >= SMALL_ITEMS || (state.full.get(project_id) ?? 0) >= FULL_BATCHES
   const small = due.filter((backlog) => !isLarge(backlog))
@@ -140,6 +142,13 @@ function isLeft({ elsewhere }: State, id: ProjectId): boolean {
   return false
 }
 
+/** Is the project tried again later, because it failed? After a clock that was set back it is tried at once. */
+function isPutOff({ clock }: Ctx, { failed }: State, id: ProjectId): boolean {
+  const last = failed.get(id)
+  const nowMs = clock.now().getTime()
+  return last !== undefined && nowMs >= last.atMs && nowMs < last.atMs + retryAfterMs(last.times)
+}
+
 /** Do large backlogs rest after their last batch? After a clock that was set back they do not. */
 const isResting = ({ lastLarge: { endedMs, tookMs } }: State, nowMs: number): boolean => nowMs >= endedMs && nowMs < endedMs + REST * tookMs
 
@@ -165,7 +174,13 @@ async function startAlone<I extends QueuedItem, K, D extends DueWork>(
       .then((applied) => {
         const endedMs = ctx.clock.now().getTime()
         state.lastLarge = { endedMs, tookMs: endedMs - begunMs }
+        state.failed.delete(id)
         if (applied === 0) state.elsewhere.set(id, performance.now() + ELSEWHERE_MS)
+      })
+      .catch((error: unknown) => {
+        // The job itself goes on for the other projects.
+        state.failed.set(id, { times: (state.failed.get(id)?.times ?? 0) + 1, atMs: ctx.clock.now().getTime() })
+        throw error
       })
       .finally(() => state.inFlight.delete(id))
     // Reported by `finished`; a failure before that must not end the process.

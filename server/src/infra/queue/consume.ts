@@ -6,7 +6,7 @@
 import type { ProjectId } from '../../lib/ids.ts'
 import { SECOND_MS } from '../../lib/times.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'
-import { isConflict } from '../postgres/db.ts'
+import { isConflict, isSqlState, LOCK_NOT_AVAILABLE } from '../postgres/db.ts'
 import { afterCommit, type Ctx, claimFirst, type InTx, inTx } from '../runtime/ctx.ts'
 import { type Consumer, DUE_MAX, type DueWork, type QueuedItem, readAll } from './consumer.ts'
 import { applyFreePartitions, applyPlan } from './divided.ts'
@@ -35,9 +35,9 @@ export async function consumeNext<I extends QueuedItem, K, D extends DueWork>(
     const applied = await applyBatch(ctx, projectId, consumer, size)
     return applied === 'led elsewhere' ? await applyFreePartitions(ctx, projectId, consumer) : applied
   } catch (error) {
-    // Another transaction changed the same rows, or the database is unavailable: the batch is still in the queue.
+    // Another transaction changed the same rows or has a lock, or the database is unavailable: the batch is still in the queue.
     if (isConflict(error)) return 1
-    if (isDatabaseAway(error)) throw error
+    if (isDatabaseAway(error) || isSqlState(error, LOCK_NOT_AVAILABLE)) throw error
     ctx.log.error({ err: error, project_id: projectId }, 'batch could not be applied; continuing item by item')
     return applyOldest(ctx, projectId, consumer)
   }

@@ -182,3 +182,21 @@ test('wake-ups within the gathering time share a run', async () => {
   w.advance(1)
   await vi.waitFor(() => expect(runs).toBe(2))
 })
+
+test.each([{}, { gatherMs: 100 }])('a job that is woken after the clock was set back runs all the same, with %j', async (gathering) => {
+  await using w = await world()
+  let runs = 0
+  const looking = async () => {
+    runs++
+    return 0
+  }
+  const sleeping = job({ name: 'sleeping', ...gathering, run: looking })
+  await using jobs = startJobs(w.ctx, [sleeping], hourly)
+  await vi.waitFor(() => expect(jobs.isBusy(sleeping)).toBe(false))
+  w.clock.set(new Date(w.clock.now().getTime() - HOUR_MS))
+  jobs.wake(sleeping)
+  await vi.waitFor(() => {
+    w.advance(100)
+    expect(runs).toBe(2)
+  }, SOON)
+})

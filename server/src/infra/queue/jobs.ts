@@ -34,6 +34,9 @@ export const job = (definition: Job): Job => definition
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 15_000
 
+/** The wait after so many failures in a row. */
+export const retryAfterMs = (failures: number): number => Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures)
+
 /** Runs one batch of a job to its end. Returns the number of pieces of work. */
 export async function runToEnd(job: Job, ctx: Ctx, signal: AbortSignal): Promise<number> {
   const result = await job.run(ctx, signal)
@@ -98,10 +101,10 @@ async function run(outer: Ctx, job: Job, loop: Loop, stop: AbortSignal, pollMs: 
     if (started && done !== 0) follow(ctx, job, loop, started)
     failures = done === 'failed' ? failures + 1 : 0
     loop.isRunning = false
-    if (done === 'failed') await ctx.clock.sleep(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures), stop)
+    if (done === 'failed') await ctx.clock.sleep(retryAfterMs(failures), stop)
     else if (done === 0) {
       await ctx.clock.sleep(waitMs(ctx, job, nextAt, pollMs()), AbortSignal.any([stop, alarm.signal]))
-      const early = startedAt + (job.gatherMs ?? 0) - ctx.clock.now().getTime()
+      const early = earlyMs(ctx, job, startedAt)
       if (early > 0) await ctx.clock.sleep(early, stop)
     }
     loop.isRunning = true
@@ -116,6 +119,10 @@ function waitMs({ clock }: Ctx, { idleMs, retryMs = RETRY_FIRST_MS }: Job, nextA
   const untilDue = nextAt.getTime() - clock.now().getTime()
   return Math.min(longest, untilDue > 0 ? untilDue : retryMs)
 }
+
+/** How long before the end of its gathering time a job was woken: all of it at most, however far the clock was set back. */
+const earlyMs = ({ clock }: Ctx, { gatherMs = 0 }: Job, startedAt: number): number =>
+  Math.min(gatherMs, startedAt + gatherMs - clock.now().getTime())
 
 /** The next batch begins at the latest when this one is finished. */
 function follow(ctx: Ctx, job: Job, loop: Loop, { finished, wakesItself }: Started): void {

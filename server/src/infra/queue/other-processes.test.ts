@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { expect, test, vi } from 'vitest'
 import { world } from '../../../test/world.ts'
+import { HOUR_MS } from '../../lib/times.ts'
 import { sql } from '../postgres/db.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Ctx } from '../runtime/ctx.ts'
@@ -28,14 +29,14 @@ const CONNECTED_MS = 20_000
 async function processes() {
   const closing = new AsyncDisposableStack()
   const w = closing.use(await world({ own: true }))
-  const open = async (jobs: Jobs | null): Promise<{ others: OtherProcesses; sent: () => number }> => {
+  const open = async (jobs: Jobs | null, clock = systemClock): Promise<{ others: OtherProcesses; sent: () => number }> => {
     let sent = 0
     const run: Ctx['db']['run'] = (statement) => {
       sent++
       return w.db.run(statement)
     }
     const db = { ...w.db, run }
-    const others = closing.use(openOtherProcesses({ ...w.ctx, clock: systemClock, db }, w.databaseUrl, () => jobs, jobs !== null))
+    const others = closing.use(openOtherProcesses({ ...w.ctx, clock, db }, w.databaseUrl, () => jobs, jobs !== null))
     await vi.waitFor(() => expect(others.pollMs()).toBe(CONNECTED_MS), 5000)
     // The first one said that the process is there.
     return { others, sent: () => sent - 1 }
@@ -85,6 +86,20 @@ test('a process that is alone finds that out with one statement, until another o
     api.others.wake(APPLY)
     expect(jobs.woken).toContain('apply')
   })
+})
+
+test('a process whose clock was set back wakes a job of another at once', async () => {
+  await using p = await processes()
+  const jobs = recordedJobs()
+  await p.open(jobs)
+  let behindMs = 0
+  const api = await p.open(null, { ...systemClock, now: () => new Date(systemClock.now().getTime() - behindMs) })
+  api.others.wake(APPLY)
+  await vi.waitFor(() => expect(jobs.woken).toContain('apply'))
+  jobs.woken.length = 0
+  behindMs = HOUR_MS
+  api.others.wake(APPLY)
+  await vi.waitFor(() => expect(jobs.woken).toEqual(['apply']))
 })
 
 test('when the connection is lost, jobs look for work every second until notifications arrive again', async () => {

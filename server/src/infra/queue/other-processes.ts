@@ -121,13 +121,17 @@ function createNotifier(
 ): Notifier {
   const stop = new AbortController()
   const waiting = new Set<string>()
-  let aloneUntilMs = 0
+  let aloneAtMs = Number.NEGATIVE_INFINITY
   let sentAtMs = 0
   let sending: Promise<void> | null = null
 
+  /** After a clock that was set back it looks again. */
+  const isAlone = (nowMs: number) => nowMs >= aloneAtMs && nowMs < aloneAtMs + ALONE_FOR_MS
+
+  // Nor does a wait become longer by such a clock.
   async function sendAll(): Promise<void> {
     while (waiting.size > 0) {
-      const waitMs = jobs() ? HELP_AFTER_MS : sentAtMs + SEND_EVERY_MS - clock.now().getTime()
+      const waitMs = jobs() ? HELP_AFTER_MS : Math.min(SEND_EVERY_MS, sentAtMs + SEND_EVERY_MS - clock.now().getTime())
       if (waitMs > 0) await clock.sleep(waitMs, stop.signal)
       await send()
     }
@@ -139,7 +143,7 @@ function createNotifier(
     const names = [...waiting].filter((name) => !own || own.isBusy({ name }))
     waiting.clear()
     const nowMs = clock.now().getTime()
-    if (names.length === 0 || (canHear() && nowMs < aloneUntilMs)) return
+    if (names.length === 0 || (canHear() && isAlone(nowMs))) return
     sentAtMs = nowMs
     try {
       const heard = await db.run(
@@ -147,7 +151,7 @@ function createNotifier(
             where datname = current_database() and application_name like ${`${LISTENING} %`} and application_name <> ${name}
             limit 1`,
       )
-      if (heard === 0) aloneUntilMs = nowMs + ALONE_FOR_MS
+      if (heard === 0) aloneAtMs = nowMs
     } catch (error) {
       log.warn({ err: error }, 'other processes could not be woken; they look for work by themselves')
     }
@@ -159,7 +163,7 @@ function createNotifier(
       sending ??= sendAll()
     },
     meet() {
-      aloneUntilMs = 0
+      aloneAtMs = Number.NEGATIVE_INFINITY
     },
     async [Symbol.asyncDispose]() {
       stop.abort()

@@ -133,13 +133,13 @@ export const settings = {
   RATE_USER: count(10, 'Requests per second with a user token, per user. 0 disables the limit.'),
   RATE_PAGE: count(
     1000,
-    'Requests per second per client address to public pages, such as preference pages, callbacks and emails viewed in the browser. Tracked links are not limited. 0 disables the limit.',
+    'Requests per second per client address (IPv6: per /64 network) to public pages, such as preference pages, callbacks and emails viewed in the browser. Tracked links are not limited. 0 disables the limit.',
   ),
   RATE_PUBLISHABLE: count(
     50,
     'Requests per second with a publishable key, per client address (IPv6: per /64 network). 0 disables the limit.',
   ),
-  RATE_AUTH_FAIL_PER_MIN: count(600, 'Failed authentications per minute per client address. 0 disables the limit.'),
+  RATE_AUTH_FAIL_PER_MIN: count(600, 'Failed authentications per minute per client address (IPv6: per /64 network). 0 disables the limit.'),
   RATE_SIGN_IN_PER_MIN: count(
     60,
     'Sign-ins and other console requests without a session, per minute per client address (IPv6: per /64 network). 0 disables the limit.',

@@ -152,6 +152,9 @@ export async function claimFirst<T>(ctx: InTx<Ctx>, claim: () => Promise<T>): Pr
   return claimed
 }
 
+/** Limits the time that each statement waits for a lock, until the end of the transaction. */
+export const limitLockWaits = (ctx: InTx<Ctx>, lockMs: number): Promise<number> => set(ctx, settingsOf({ lockMs }))
+
 /** Sets what holds until the end of the transaction. */
 function set(ctx: InTx<Ctx>, settings: [name: string, value: string][]): Promise<number> {
   const calls = settings.map(([name, value]) => sql`set_config(${name}, ${value}, true)`)

@@ -60,6 +60,19 @@ describe('a rate', () => {
     expect((await take(5)).granted).toBe(5)
   })
 
+  test('grants again soon after the clock was set back', async () => {
+    await using w = await world()
+    const { take } = bucketOf(w, { limit: 5, intervalMs: 1000 })
+    const start = w.clock.now()
+    w.advance('1 day')
+    expect((await take(5)).granted).toBe(5)
+    w.clock.set(start)
+    expect((await take(5)).granted).toBe(5)
+    expect((await take(5)).granted).toBe(0)
+    w.advance(1000)
+    expect((await take(5)).granted).toBe(5)
+  })
+
   test('that was lowered grants nothing until there is room', async () => {
     await using w = await world()
     const name = `test:${++buckets}`

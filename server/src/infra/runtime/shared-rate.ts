@@ -1,5 +1,6 @@
 /** Rates that all processes share, in the database. `lib/token-bucket.ts` is for rates of one process. */
 import { Type } from 'typebox'
+import { MINUTE_MS } from '../../lib/times.ts'
 import { sql } from '../postgres/db.ts'
 import type { ProjectCtx } from './ctx.ts'
 
@@ -24,6 +25,9 @@ const Row = Type.Object({ granted: Type.Integer(), grants: Type.Unsafe<Grant[]>(
 /** Grants are kept in so many slices of an interval. A slice counts until an interval after its last grant. */
 const SLICES = 60
 
+/** A grant that is further ahead is one of before the clock was set back, and counts no more. */
+const aheadMs = ({ intervalMs }: SharedRate): number => Math.max(intervalMs, MINUTE_MS)
+
 /**
  * Takes up to `wanted` uses of a rate of the project. A use counts for a whole interval: a bucket that is refilled meanwhile would grant
  * almost twice the limit in the first one.
@@ -44,7 +48,7 @@ export async function takeUses(ctx: ProjectCtx, name: string, rate: SharedRate, 
           select (g ->> 0)::bigint as at_ms, (g ->> 1)::bigint as uses
           from held
           cross join lateral jsonb_array_elements(held.grants) g
-          where (g ->> 0)::bigint > ${atMs - intervalMs}::bigint
+          where (g ->> 0)::bigint > ${atMs - intervalMs}::bigint and (g ->> 0)::bigint <= ${atMs + aheadMs(rate)}::bigint
         ), granted as materialized (
           select least(${wanted}::bigint, greatest(0, ${limit}::bigint - coalesce(sum(uses), 0)))::bigint as uses from counted
         ), kept as (
@@ -79,7 +83,7 @@ export async function readRoom(ctx: ProjectCtx, rates: NamedRate[]): Promise<{ u
   let atMs = nowMs
   for (const { name, rate } of rates) {
     const all = buckets.find((bucket) => bucket.name === name)?.grants ?? []
-    const grants = all.filter(([at]) => at > nowMs - rate.intervalMs)
+    const grants = all.filter(([at]) => at > nowMs - rate.intervalMs && at <= nowMs + aheadMs(rate))
     const free = rate.limit - grants.reduce((sum, [, used]) => sum + used, 0)
     let missing = quarterOf(rate) - free
     for (const [at, used] of grants) {

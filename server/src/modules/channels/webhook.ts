@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Exact } from '../../lib/shapes.ts'
+import { storableText } from '../../lib/text.ts'
 import { channel, oneLine, summarise } from './channel.ts'
 
 const WebhookContent = Exact({
@@ -16,7 +17,8 @@ type WebhookTemplate = Partial<WebhookContent> & { endpoint: string }
 export const webhook = channel({
   content: WebhookContent,
   compose({ method = 'POST', endpoint, headers = {}, body }: WebhookTemplate) {
-    const address = endpoint.trim()
+    // The address is stored as the recipient.
+    const address = storableText(endpoint.trim())
     if (!isWebUrl(address)) return { problem: 'The rendered endpoint is not a URL that starts with https:// or http://.' }
     const lines = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, oneLine(value)]))
     const content = { method, endpoint: address, headers: lines, ...(body !== undefined && { body }) }

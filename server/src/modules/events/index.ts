@@ -8,7 +8,7 @@ export { type AcceptedEvent, type NewEvent, newSystemEvent, type StoredEvent } f
 export { type PastEvent, pastEventsOf, usersWithPastEvents } from './history.queries.ts'
 export { eventJobs } from './jobs.ts'
 export { type LatestEvent, latestEvents } from './latest.queries.ts'
-export { eraseEvents, usersWithEvents } from './queries.ts'
+export { ERASED_AT_ONCE, eraseEvents, eraseSomeEvents, usersWithEvents } from './queries.ts'
 export { range } from './range.ts'
 export { timelineListing, usedDataKeys, usedEventNames } from './reading.queries.ts'
 export { eventRemovalToFollow, noteRemovalFollowed } from './retention.ts'

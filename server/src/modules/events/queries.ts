@@ -122,5 +122,19 @@ export const usersWithEvents = (ctx: InTx, ids: UserId[], except: readonly strin
         ) found`,
   )
 
+/** So many events are deleted by one statement, which has a minute. */
+export const ERASED_AT_ONCE = 10_000
+
+/** Deletes at most `ERASED_AT_ONCE` events of these users. Returns how many. */
+export const eraseSomeEvents = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.run(
+    sql`delete from events
+        where project_id = ${ctx.projectId}
+          and (user_id, created_at, seq) in
+            (select user_id, created_at, seq from events
+             where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])
+             limit ${ERASED_AT_ONCE})`,
+  )
+
 export const eraseEvents = (ctx: InTx, ids: UserId[]) =>
   ctx.db.run(sql`delete from events where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])`)

@@ -151,6 +151,26 @@ describe('an event that matches a trigger campaign', () => {
     expect((await w.get(`/api/client/campaigns/${id}`)).body.delivery).toEqual({ sent: 1, total: 1, opens: 0, clicks: 0, bounced: 0 })
   })
 
+  test.each<[Channel, object, object]>([
+    // U+0000 is no part of a header.
+    ['email', { from: '{{ text }} <hello@example.com>', subject: '{{ text }}', html: '<p>{{ text }}</p>' }, { subject: '�' }],
+    ['text', { body: '{{ text }}' }, { body: '��' }],
+    ['webhook', { endpoint: 'https://example.com/{{ text }}', body: '{{ text }}' }, { body: '��' }],
+  ])('is sent to the sandbox also if Liquid makes characters that the database cannot store: %s', async (channel, template, content) => {
+    await using w = await world()
+    const receiver = await w.receiver()
+    await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: ['delivery.attempt-start'] })
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', ...ANA, data: { name: '🎉Kim' } }])
+    const text = '{{ user.data.name | split: "" | first }}{{ "%00" | url_decode }}'
+    const written = Object.entries(template).map(([name, value]) => [name, value.replace('{{ text }}', text)])
+    await campaign(w, channel, Object.fromEntries(written))
+    await order(w)
+    await w.drain()
+    const [message] = await inbox(w)
+    expect((await w.get(`${INBOX}/${message?.id}`)).body.content).toMatchObject(content)
+    expect(receiver.requests).toHaveLength(1)
+  })
+
   test('uses the template in the user’s language', async () => {
     await using w = await world()
     await w.post('/api/client/users/batch', [{ external_id: 'ana', ...ANA, locale: 'fr-CA' }])

@@ -38,10 +38,22 @@ export const insertErasure = (ctx: InTx, userId: UserId, removed: Record<string,
         returning id`,
   )
 
+/** The numbers of a receipt with further ones, under the same names or others. */
+const sumWith = (removed: Record<string, number>) =>
+  sql`removed || (select coalesce(jsonb_object_agg(key, value::bigint + coalesce((removed ->> key)::bigint, 0)), '{}')
+                  from jsonb_each_text(${JSON.stringify(removed)}::jsonb))`
+
+/** Adds what was removed of a user that is being erased to the receipts. */
+export const addToReceipt = (ctx: InTx, userId: UserId, removed: Record<string, number>) =>
+  ctx.db.run(
+    sql`update erasures set removed = ${sumWith(removed)}
+        where project_id = ${ctx.projectId} and user_id = ${userId} and state = 'requested'`,
+  )
+
 /** Completes the receipts of a user that is erased now. */
 export const finishErasure = (ctx: InTx, userId: UserId, removed: Record<string, number>) =>
   ctx.db.run(
-    sql`update erasures set state = 'finished', removed = ${JSON.stringify(removed)}::jsonb || removed, finished_at = ${ctx.clock.now()}
+    sql`update erasures set state = 'finished', removed = ${sumWith(removed)}, finished_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and user_id = ${userId} and state = 'requested'`,
   )
 
@@ -101,11 +113,14 @@ export const idsToErase = (ctx: Pick<ProjectCtx, 'projectId'>) => sql`
 
 const ERASED_AT_ONCE = 20
 
-/** Users to erase, oldest request first. */
-export const findErasable = (ctx: Ctx) =>
+/** Users to erase, oldest request first, but not these. */
+export const findErasable = (ctx: Ctx, except: UserId[]) =>
   ctx.db.many(
     Erasable,
-    sql`select id, project_id, erase_requested_at from users where erase_requested_at is not null order by erase_requested_at, id limit ${ERASED_AT_ONCE}`,
+    sql`select id, project_id, erase_requested_at from users
+        where erase_requested_at is not null and id <> all(${except}::bigint[])
+        order by erase_requested_at, id
+        limit ${ERASED_AT_ONCE}`,
   )
 
 /** Live users by id; locked, always in the same order. */

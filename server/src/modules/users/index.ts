@@ -26,6 +26,7 @@ export { devicesOf, pushDevicesOf } from './devices/queries.ts'
 export { namesOfUser } from './erased-ids.queries.ts'
 export { type ErasedIds, erasedAddresses, erasedSince, forgetErasedIds, requireSameErasures, withoutErased } from './erased-ids.ts'
 export {
+  addToReceipt,
   contactsWithMerged,
   contactsWithoutOwner,
   eraseUsers,

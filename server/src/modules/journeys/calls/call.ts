@@ -7,7 +7,7 @@ import type { SafeRequest, SafeResponse } from '../../../infra/outgoing/safe-fet
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { type Ctx, inClaim, inTx } from '../../../infra/runtime/ctx.ts'
 import { saveTogether } from '../../../infra/runtime/save-together.ts'
-import { storableText } from '../../../lib/text.ts'
+import { storable } from '../../../lib/text.ts'
 import { SECOND_MS } from '../../../lib/times.ts'
 import { isTooDeep } from '../../../lib/validate.ts'
 import { inProject } from '../../projects/index.ts'
@@ -82,7 +82,10 @@ async function send(ctx: Ctx, { journey_id, entrance_id, visit, request }: CallR
   }
 }
 
-/** JSON if it is that, otherwise text. An answer that was cut is text, and so is one that is nested deeper than data may be (D-F-6). */
+/**
+ * JSON if it is that, otherwise text. An answer that was cut is text, and so is one that is nested deeper than data may be (D-F-6). Characters
+ * that PostgreSQL cannot store are replaced, not refused, because whoever sent them is not told.
+ */
 function bodyOf(text: string): unknown {
   if (text === '') return null
   const value = jsonOf(text)
@@ -95,12 +98,4 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** A copy without characters that PostgreSQL cannot store. Whoever sent them is not told, so that they are replaced, not refused. */
-function storable(value: unknown): unknown {
-  if (typeof value === 'string') return storableText(value)
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(storable)
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storableText(key), storable(inner)]))
 }

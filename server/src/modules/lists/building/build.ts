@@ -67,7 +67,12 @@ const SIDE_BY_SIDE = 4
 type ChunkSizes = { size: number; pages: number }
 
 /** What a builder keeps about the builds of a project. */
-type BuildState = { round: number; restUntilMs: number; busyAtMs: number | null; sizesOf: Map<ListVersionId, ChunkSizes> }
+type BuildState = {
+  round: number
+  rest: { fromMs: number; untilMs: number }
+  busyAtMs: number | null
+  sizesOf: Map<ListVersionId, ChunkSizes>
+}
 
 /**
  * Builds a chunk of an unfinished version of each project, so that the lists of one project do not delay those of another. The time that the previous
@@ -80,7 +85,7 @@ export function createListBuilder(options: BuildOptions = {}): (ctx: Ctx) => Pro
     for (const id of stateOf.keys()) if (!projects.includes(id)) stateOf.delete(id)
     let done = 0
     for (const id of projects) {
-      const state = stateOf.get(id) ?? { round: 0, restUntilMs: 0, busyAtMs: null, sizesOf: new Map() }
+      const state = stateOf.get(id) ?? { round: 0, rest: { fromMs: 0, untilMs: 0 }, busyAtMs: null, sizesOf: new Map() }
       stateOf.set(id, state)
       done += await inProject(ctx, id, (ctx) => buildNextVersion(ctx, state, options))
     }
@@ -99,7 +104,8 @@ async function buildNextVersion(ctx: ProjectCtx, state: BuildState, options: Bui
   const busy = chunkUsers === undefined && (await hasEntries(ctx, ctx.projectId))
   if (busy) state.busyAtMs = nowMs
   else if (nowMs - (state.busyAtMs ?? nowMs) > QUIET_MS) state.busyAtMs = null
-  if (busy && nowMs < state.restUntilMs) return 0
+  // After a clock that was set back it does not rest.
+  if (busy && nowMs >= state.rest.fromMs && nowMs < state.rest.untilMs) return 0
   const { sizesOf } = state
   const ids = await queries.oldestUnfinished(ctx, SIDE_BY_SIDE)
   const id = ids[state.round++ % ids.length]
@@ -112,7 +118,8 @@ async function buildNextVersion(ctx: ProjectCtx, state: BuildState, options: Bui
   const halved = state.busyAtMs === null ? { fromIds: halvedFromIds, fromPages: Math.min(halvedFromIds, HALVED_FROM_PAGES) } : NEVER
   const targetMs = busy ? CHUNK_MS : CHUNK_IDLE_MS
   const { done, tookMs } = await timedStep(ctx, id, { sizes, targetMs, scanFromUsers, isFixed: chunkUsers !== undefined, halved })
-  state.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
+  const fromMs = ctx.clock.now().getTime()
+  state.rest = { fromMs, untilMs: fromMs + REST * tookMs }
   return done
 }
 

@@ -5,6 +5,7 @@ import { buildingWith } from '../../../../test/list-builds.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 import { createListBuilder } from './build.ts'
 import { halves } from './parts.ts'
 
@@ -89,6 +90,19 @@ test('while requests wait to be applied, a project rests between its lists as it
   await build(ctx)
   expect(await statuses()).toEqual(after)
   w.advance('1 minute')
+  await build(ctx)
+  expect(await statuses()).not.toEqual(after)
+})
+
+test('a project whose clock was set back while it rested does not rest until then', async () => {
+  await using w = await world()
+  const { b, statuses } = await lists(w, 6)
+  await b.did(['kim'], 'opened')
+  const build = createListBuilder(NEVER_SCANS)
+  const ctx = ticking(w.ctx, 10)
+  await build(ctx)
+  const after = await statuses()
+  w.clock.set(new Date(w.clock.now().getTime() - HOUR_MS))
   await build(ctx)
   expect(await statuses()).not.toEqual(after)
 })

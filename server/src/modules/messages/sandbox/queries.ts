@@ -5,6 +5,7 @@ import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, MessageId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Nullable } from '../../../lib/shapes.ts'
+import { storable } from '../../../lib/text.ts'
 import type { Rendered } from '../../channels/index.ts'
 import { idsToErase } from '../../users/index.ts'
 import { SandboxMessageRow, SandboxMessageWholeRow, type SandboxQuery } from './schema.ts'
@@ -19,12 +20,12 @@ export type NewSandboxMessage = Rendered & {
   template_id: number | null
 }
 
-/** Stores sandbox messages. */
+/** Stores sandbox messages, whatever characters Liquid made. */
 export const insertSandboxMessages = (ctx: InTx, messages: NewSandboxMessage[]) =>
   ctx.db.run(
     sql`insert into sandbox_messages (id, project_id, user_id, campaign_id, channel, recipient, summary, content, headers, template_id, created_at)
         select c.id, ${ctx.projectId}, c.user_id, c.campaign_id, c.channel, c.recipient, c.summary, c.content, c.headers, c.template_id, ${ctx.clock.now()}
-        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb)
+        from jsonb_to_recordset(${JSON.stringify(storable(messages))}::jsonb)
              as c(id bigint, user_id bigint, campaign_id bigint, channel text, recipient text, summary text, content jsonb, headers jsonb,
                   template_id bigint)`,
   )
