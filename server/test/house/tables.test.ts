@@ -31,6 +31,7 @@ const MAY: Record<string, string> = {
   'members.columns': 'the roles of a member in projects that are being deleted are not shown',
   'messages.submitted': 'email that applications submitted belongs to a user only by the address',
   'subscriptions.lockByPhone': 'STOP concerns every user with the number, and they must not be merged meanwhile',
+  'subscriptions.unconfirmedAmong': 'a request for a confirmation is about the present address of the user',
   'subscriptions.usersWithAddress': 'an opt-out concerns every user with the address that the message went to',
   'subscriptions.lockUsers': 'users whose consent changes must not be merged meanwhile',
 }

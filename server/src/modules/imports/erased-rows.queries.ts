@@ -39,7 +39,7 @@ const withoutFirstRows = (ctx: InTx, isOfErased: Sql) => sql`
 const Written = Type.Object({ cell: Type.String() })
 
 /** What refused rows have as phone numbers that end with these digits, as it is written. Files may leave out the code of the country. */
-export const phonesEndingWith = async (ctx: InTx, digits: string[]): Promise<string[]> => {
+export const phonesWithLastDigits = async (ctx: InTx, digits: string[]): Promise<string[]> => {
   const rows = await ctx.db.many(
     Written,
     sql`with ${filesWith(ctx, 'phone')}

@@ -84,7 +84,7 @@ export async function eraseRows(ctx: InTx, users: queries.ErasedUser[]): Promise
   const phones = users.flatMap(({ phone }) => phone ?? [])
   const isOne = (cell: string) => phones.some((phone) => normalisePhone(trimWhiteSpace(cell), regionsOfPhone(phone)) === phone)
   const digits = phones.map((phone) => phone.slice(-DIGITS_COMPARED))
-  const written = digits.length === 0 ? [] : await queries.phonesEndingWith(ctx, digits)
+  const written = digits.length === 0 ? [] : await queries.phonesWithLastDigits(ctx, digits)
   await queries.eraseNamed(ctx, users, written.filter(isOne))
 }
 

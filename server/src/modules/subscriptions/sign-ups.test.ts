@@ -237,7 +237,7 @@ test('a sign-up lets transactional email through after the second button of “U
 })
 
 describe('is no sign-up:', () => {
-  const [VISITOR, BATCH] = [{ anonymous_id: 'v1', email: ANA.email }, '/api/client/users/batch']
+  const [ANONYMOUS, BATCH] = [{ anonymous_id: 'v1', email: ANA.email }, '/api/client/users/batch']
   const login = { external_id: 'ana', anonymous_id: 'v1' }
   test.each<[string, object[], (w: World) => Promise<unknown>]>([
     [
@@ -250,16 +250,16 @@ describe('is no sign-up:', () => {
       [{ ...ANA, email: 'Ana@Example.com' }],
       (w) => w.post('/api/client/events', [{ name: 'seen', external_id: 'ana', user: { email: ANA.email } }]),
     ],
-    ['a merge', [VISITOR, { external_id: 'ana' }], (w) => w.post(BATCH, [login])],
+    ['a merge', [ANONYMOUS, { external_id: 'ana' }], (w) => w.post(BATCH, [login])],
     [
       'a merge together with another letter case',
-      [VISITOR, { external_id: 'ana' }],
+      [ANONYMOUS, { external_id: 'ana' }],
       (w) => w.post(BATCH, [{ ...login, email: 'Ana@Example.com' }]),
     ],
-    ['a merge into a new user', [VISITOR], (w) => w.post(BATCH, [{ external_id: 'ana' }, login])],
+    ['a merge into a new user', [ANONYMOUS], (w) => w.post(BATCH, [{ external_id: 'ana' }, login])],
     [
       'a merge by an event',
-      [VISITOR, { external_id: 'ana' }],
+      [ANONYMOUS, { external_id: 'ana' }],
       (w) => w.post('/api/client/events', [{ name: 'seen', external_id: 'ana', anonymous_id: 'v1' }]),
     ],
   ])('%s', async (_, users, change) => {

@@ -101,19 +101,6 @@ export const endBacktest = (ctx: ProjectCtx, { id, lease_token }: Claimed, resul
         where project_id = ${ctx.projectId} and id = ${id} and state = 'running' and lease_token = ${lease_token}`,
   )
 
-/** Takes erased users out of the examples of results, of which a project has few. */
-export const eraseExamples = (ctx: InTx, users: UserId[]) =>
-  ctx.db.run(
-    sql`update journey_backtests
-        set result = jsonb_set(result, '{examples}', coalesce(
-              (select jsonb_agg(e.example order by e.no) from jsonb_array_elements(result -> 'examples') with ordinality as e(example, no)
-               where (e.example ->> 'user_id')::bigint <> all(${users}::bigint[])),
-              '[]'))
-        where project_id = ${ctx.projectId} and result is not null
-          and exists (select from jsonb_array_elements(result -> 'examples') as e(example)
-                      where (e.example ->> 'user_id')::bigint = any(${users}::bigint[]))`,
-  )
-
 const OldBacktest = Type.Object({ id: Type.Integer(), created_at: Instant })
 
 /** The next backtests after an id. */

@@ -177,11 +177,11 @@ function moveTo(round: Round, entrance: Entrance, step: CompiledStep, at: Date):
     return []
   }
   add(round.counts, { journey_id: entrance.journeyId, what: 'arrived', version: entrance.graph.version, step_id: step.id })
-  return decideOnArrival(round, entrance, at)
+  return decideFirst(round, entrance, at)
 }
 
 /** The decision to be made about a user who has come to a step, also if it is made again. While the journey is held, it may have to wait. */
-export function decideOnArrival(round: Round, entrance: Entrance, at: Date): Task[] {
+export function decideFirst(round: Round, entrance: Entrance, at: Date): Task[] {
   if (!HELD_AT.includes(entrance.step.type) || !round.isHeld(entrance.graph)) return [{ entrance, inputs: [{ is: 'arrived' }], at }]
   entrance.isHeld = true
   unpark(entrance)

@@ -2,7 +2,7 @@
 import type { JourneyItem } from '../queue-items.ts'
 import { isSameRate } from '../steps/balancer.ts'
 import { DEFAULT_PATH, type Input } from '../steps/step.ts'
-import { contextOf, decide, decideOnArrival, jump, type Question, type Task } from './advance.ts'
+import { contextOf, decide, decideFirst, jump, type Question, type Task } from './advance.ts'
 import { actAt, type Entrance, SKIPPED, setBack, setTimer, unpark } from './entrance.ts'
 import { dependenciesOf, type Fact, inputOf, type Occasion } from './facts.ts'
 import type { CompiledStep } from './graph.ts'
@@ -137,7 +137,7 @@ function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): T
     case 'retry': {
       if (entrance.parked === null) return []
       const input = retryOf(entrance)
-      return input.is === 'arrived' ? decideOnArrival(run.round, entrance, at) : task(input)
+      return input.is === 'arrived' ? decideFirst(run.round, entrance, at) : task(input)
     }
     case 'wake':
       if (!entrance.isHeld) return task({ is: 'changed', what: [] })
@@ -165,7 +165,7 @@ function actAgain(run: Run, entrance: Entrance): Task[] {
   setBack(entrance, now)
   if (entrance.isHeld) return []
   const isAnew = entrance.step.type === 'balancer' || entrance.parked !== null
-  return isAnew ? decideOnArrival(run.round, entrance, now) : [{ entrance, inputs: [{ is: 'changed', what: [] }], at: now }]
+  return isAnew ? decideFirst(run.round, entrance, now) : [{ entrance, inputs: [{ is: 'changed', what: [] }], at: now }]
 }
 
 function answered(run: Run, entrance: Entrance, item: Extract<JourneyItem, { do: 'outcome' | 'answer' }>, at: Date): Task[] {
@@ -227,5 +227,5 @@ function moveByPlan(run: Run, entrance: Entrance, version: number, at: Date): Ta
   const wasParked = entrance.parked !== null
   unpark(entrance)
   const isBegun = !wasParked && (target.type !== 'balancer' || isSameRate(step.settings, target.settings))
-  return isBegun ? [{ entrance, inputs: [{ is: 'changed', what: [] }], at }] : decideOnArrival(run.round, entrance, at)
+  return isBegun ? [{ entrance, inputs: [{ is: 'changed', what: [] }], at }] : decideFirst(run.round, entrance, at)
 }

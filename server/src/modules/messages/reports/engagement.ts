@@ -5,7 +5,7 @@ import { appendUserChanges, findLiveUsers, findMergedInto } from '../../users/in
 import { emit } from '../../webhook-events/index.ts'
 import { messageEvent } from '../system-events.ts'
 import { type FirstEngagement, lockMessages, type ReportedMessage, saveEngagement } from './queries.ts'
-import { mayHaveArrived } from './transition.ts'
+import { mayBeReceived } from './transition.ts'
 import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
 
 /** An open or a click by a user. Those by bots are counted in `tracking`. */
@@ -25,7 +25,7 @@ export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Pr
   if (known.length === 0) return
   const read = [...Map.groupBy(known, ({ messageId }) => messageId)].flatMap(([id, of]): FirstEngagement[] => {
     const message = messages.get(id)
-    return message ? [{ ...firstOf(id, of), is_confirmed: mayHaveArrived(message) }] : []
+    return message ? [{ ...firstOf(id, of), is_confirmed: mayBeReceived(message) }] : []
   })
   await saveEngagement(ctx, read)
   const ids = [...new Set(known.flatMap(({ messageId }) => messages.get(messageId)?.user_id ?? []))]
@@ -48,7 +48,7 @@ export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Pr
 async function confirmUnknown(ctx: InTx, arrived: Engagement[], messages: ReadonlyMap<MessageId, ReportedMessage>) {
   const unknown = arrived.flatMap(({ messageId, at }) => {
     const message = messages.get(messageId)
-    return message && mayHaveArrived(message) ? [{ message, at }] : []
+    return message && mayBeReceived(message) ? [{ message, at }] : []
   })
   if (unknown.length === 0) return []
   const users = await findLiveUsers(

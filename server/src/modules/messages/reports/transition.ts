@@ -24,7 +24,7 @@ const STATES: Partial<Record<AppliedReport['what'], { state: MessageState; reaso
 const WAITING: readonly MessageState[] = ['queued', 'deferred']
 
 /** Whether an open or a click shows what happened to a message. */
-export const mayHaveArrived = ({ state, uncertain_at }: { state: MessageState; uncertain_at: Date | null }): boolean =>
+export const mayBeReceived = ({ state, uncertain_at }: { state: MessageState; uncertain_at: Date | null }): boolean =>
   state === 'unknown' || (uncertain_at !== null && WAITING.includes(state))
 
 /**
