@@ -143,9 +143,9 @@ describe('a text message', () => {
   test('YES brings back nothing that an opt-in to another type left out', async () => {
     await using w = await world()
     await household(w)
-    const { body: news } = await w.post(TYPES, { name: 'News', channel: 'text', requires_confirmation: true })
+    const { body: type } = await w.post(TYPES, { name: 'News', channel: 'text', requires_confirmation: true })
     await w.post('/api/client/suppressions', [{ channel: 'text', address: PHONE, reason: 'unsubscribed_all' }])
-    await w.patch(of('ana'), [{ subscription_id: news.id, state: 1 }])
+    await w.patch(of('ana'), [{ subscription_id: type.id, state: 1 }])
     await w.drain()
     const { results } = (await w.get('/api/client/users/ana/events')).body
     const asked = results.find(({ name }: any) => name === 'subscription_confirmation_requested')

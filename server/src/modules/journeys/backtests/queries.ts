@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { BacktestId, JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
+import type { BacktestId, JourneyId, ProjectId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant } from '../../../lib/shapes.ts'
 import { type BacktestParams, type BacktestResult, BacktestRow } from './schema.ts'
 
