@@ -68,6 +68,18 @@ export const membersAmong = async (ctx: ProjectCtx, listIds: ListId[], userIds: 
     ),
   )
 
+const MemberOfRow = Type.Object({ list_id: IdOf<ListId>(), user_id: IdOf<UserId>() })
+
+/** The lists among these that each of these users is a member of. */
+export const listsOfMembers = (ctx: ProjectCtx, listIds: ListId[], userIds: UserId[]) =>
+  ctx.db.many(
+    MemberOfRow,
+    sql`select l.id as list_id, p.user_id
+        from lists l
+        join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = any(${userIds}::bigint[]) and p.is_member
+        where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null`,
+  )
+
 const MembershipRow = Type.Object({ id: IdOf<ListId>(), name: Type.String(), is_member: Type.Boolean() })
 
 /** The memberships of a user in the live lists among these. */
