@@ -93,6 +93,16 @@ export const membershipsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId
         order by l.id`,
   )
 
+/** In how many of these lists these users are, together. */
+export const countMemberships = (ctx: ProjectCtx, listIds: ListId[], userIds: UserId[]): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select count(*) as users
+        from lists l
+        join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = any(${userIds}::bigint[]) and p.is_member
+        where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null`,
+  )
+
 /** The members of these lists together; a user in several lists counts several times. Fast enough to show progress. */
 export const audienceSize = (ctx: ProjectCtx, listIds: ListId[]): Promise<number> =>
   ctx.db.value(
