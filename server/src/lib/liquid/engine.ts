@@ -32,7 +32,7 @@ export function createEngine(output: Output): BudgetedLiquid {
   liquid.registerFilter('sort', countedFilter('sort', sortedByPath(sort as FilterHandler)))
   liquid.registerFilter('sort_natural', countedFilter('sort_natural', sortedByPath(sort_natural as FilterHandler)))
   liquid.registerFilter('money', money)
-  liquid.registerFilter('in_zone', inZone)
+  liquid.registerFilter('in_zone', inZone(date as FilterHandler))
   liquid.registerFilter('date', dateFilter(readingUtc(date as FilterHandler)))
   return liquid
 }
