@@ -4,7 +4,7 @@ import { distinct } from '../../lib/shapes.ts'
 import { listsOfMembers } from '../lists/index.ts'
 
 /** A campaign with the lists whose members get no message. */
-export type Excluding = { exclusion_list_ids: readonly number[] }
+type Excluding = { exclusion_list_ids: readonly number[] }
 
 /** Tells which of these users are in an exclusion list of a campaign. Most campaigns have none, and then nothing is read. */
 export async function exclusionsOf(

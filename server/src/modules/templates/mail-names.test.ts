@@ -36,6 +36,7 @@ describe('a value inside a display name changes no address', () => {
       'Bo <bo@example.com>, {{ event.data.name }} <{{ event.data.boss }}>; x@example.com',
       ['bo@example.com', 'boss@example.com', 'x@example.com'],
     ],
+    ['cc', '"Doe, \\" Jane; {{ event.data.name }}" <jane@example.com>, b@example.com', ['jane@example.com', 'b@example.com']],
     ['bcc', '{{ event.data.both }}, {{ event.data.name }} <shop@example.com>', ['a@b.example', 'c@d.example', 'shop@example.com']],
   ])('%s: %s', (member, text, addresses) => {
     for (const name of [...forged, 'Ana', '', 7, null])

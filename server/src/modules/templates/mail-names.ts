@@ -18,7 +18,17 @@ export function quoteNames(rendered: string, member: MailboxMember): string {
 }
 
 /** The mailboxes of a list, and the separators between them, as every provider reads them. */
-const piecesOf = (list: string): string[] => list.match(/[,;]|(?:"(?:[^"\\]|\\.)*"|[^,;])+/g) ?? []
+function piecesOf(list: string): string[] {
+  const pieces = ['']
+  let [isQuoted, isEscaped] = [false, false]
+  for (const character of list) {
+    if (!isQuoted && (character === ',' || character === ';')) pieces.push(character, '')
+    else pieces[pieces.length - 1] += character
+    if (character === '"' && !isEscaped) isQuoted = !isQuoted
+    isEscaped = isQuoted && character === '\\' && !isEscaped
+  }
+  return pieces
+}
 
 function quoteName(mailbox: string, filled: (text: string) => string): string {
   const open = mailbox.trimEnd().endsWith('>') ? mailbox.lastIndexOf('<') : -1

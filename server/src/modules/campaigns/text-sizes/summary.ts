@@ -29,7 +29,7 @@ function spreadOf(values: number[]): { p50: number; max: number } | null {
 }
 
 /** What was read of the audience of a blast. */
-export type AudienceSample = {
+type AudienceSample = {
   /** The users that were read and would get the message. */
   reached: number
   /** How often the users that were read are in the lists. */
