@@ -27,6 +27,7 @@ const ARROWS = {
   messages: [
     'templates',
     'channels',
+    'lists',
     'subscriptions',
     'domains',
     'tracking',

@@ -231,6 +231,8 @@ const variables = [
 
 const times = [
   '{{ event.at | in_zone | date: "%d %H:%M %z" }}{{ event.at | in_zone }}{{ event.at | in_zone: "America/New_York" | date: "%c" }}',
+  '{{ event.at | in_zone | date_to_xmlschema }}{{ event.at | in_zone | date_to_rfc822 }}{{ "1795217400" | in_zone }}',
+  '{{ "now" | in_zone: "Asia/Tokyo" | date: "%z" }}{{ "today" | in_zone | date: "%z" }}{{ event.at | in_zone | date_to_string: "ordinal" }}',
   '{{ event.at | date: "%Y %q %N %% %Z" }}{{ event.at | date: "%A", "Asia/Tokyo" }}{{ event.at | date: "%H", 60 }}{{ event.at | date }}',
   'a\n{{ event.at | date: "%A", "No/Where" }}',
   '{% assign t = event.at | in_zone %}{{ t }}{{ t.offsetMinutes }}{{ t.at }}{{ t.at.size }}{{ t | json }}{% if t %}y{% endif %}{% for i in t %}{{ i }}{% endfor %}',

@@ -2,12 +2,12 @@
 import { LiquidError } from 'liquidjs'
 import { RenderBudget } from '../src/lib/liquid/budget.ts'
 import { compileTemplates, renderBlock } from '../src/lib/liquid/compile.ts'
-import { createEngine } from '../src/lib/liquid/engine.ts'
+import { createEngine, type Output } from '../src/lib/liquid/engine.ts'
 
-const engines = { text: createEngine('text'), html: createEngine('html') }
+const engines = { text: createEngine('text'), html: createEngine('html'), marked: createEngine('marked') }
 
-/** Whether output is escaped for HTML. */
-export type Output = keyof typeof engines
+export type { Output } from '../src/lib/liquid/engine.ts'
+
 type Scope = Record<string, unknown>
 
 type Outcome = {

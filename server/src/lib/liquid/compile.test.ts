@@ -12,11 +12,11 @@ const RUNS = Number(process.env.LIQUID_RUNS ?? 150)
 beforeAll(() => void vi.spyOn(Math, 'random').mockReturnValue(0.3))
 afterAll(() => void vi.restoreAllMocks())
 
-/** The same text, errors, lines, scope and budget, whether output is escaped or not. */
+/** The same text, errors, lines, scope and budget, however outputs are written. */
 function expectSame(
   template: string,
   scope: Record<string, unknown>,
-  outputs: Output[] = ['text', 'html'],
+  outputs: Output[] = ['text', 'html', 'marked'],
 ): { isParsed: boolean; isCompiled: boolean } {
   const outcomes = outputs.map((output) => outcomesOf(output, template, scope))
   for (const outcome of outcomes) if (outcome?.compiled) expect(outcome.compiled).toEqual(outcome.expected)

@@ -63,11 +63,16 @@ class ZonedTime {
   }
 }
 
-/** `{{ event.at | in_zone | date: "%H:%M" }}`: a time in the given zone, or else in the user’s, or else in the project’s. */
-export const inZone: FilterHandler = function (this: Filter, value: unknown, zone: unknown) {
-  const at = timeOf(value)
-  return at === null ? value : new ZonedTime(at, offsetOf(zoneOf(this, zone), at))
-}
+/**
+ * `{{ event.at | in_zone | date: "%H:%M" }}`: a time in the given zone, or else in the user’s, or else in the project’s. It reads what
+ * Liquid’s own `date` reads, which knows the time now.
+ */
+export const inZone = (date: FilterHandler): FilterHandler =>
+  function (this: Filter, value: unknown, zone: unknown) {
+    const isSeconds = typeof value === 'string' && /^\d+$/.test(value)
+    const at = timeOf(isSeconds ? Number(value) : value === 'now' || value === 'today' ? Number(date.call(this, value, '%s')) : value)
+    return at === null ? value : new ZonedTime(at, offsetOf(zoneOf(this, zone), at))
+  }
 
 function timeOf(value: unknown): Date | null {
   if (value instanceof ZonedTime) return value.at
@@ -84,12 +89,18 @@ function inUtc(text: string): Date | string {
   return Number.isNaN(time.getTime()) ? text : time
 }
 
-/** One of Liquid’s own filters of times, which reads times without an offset in UTC. */
+/** One of Liquid’s own filters of times, which reads times without an offset in UTC, and writes the result of `in_zone` with its offset. */
 export const readingUtc = (own: FilterHandler): FilterHandler =>
   function (this: Filter, value: unknown, ...args: unknown[]) {
-    const text = value instanceof ZonedTime ? String(value) : value
-    return own.call(this, typeof text === 'string' ? inUtc(text) : text, ...args)
+    if (value instanceof ZonedTime) return own.call(withOffset(this, value), value.at, ...args)
+    return own.call(this, typeof value === 'string' ? inUtc(value) : value, ...args)
   }
+
+/** The filter as in an engine that writes times with this offset. Those of Liquid are minutes behind UTC. */
+function withOffset({ context, ...filter }: Filter, { offsetMinutes }: ZonedTime): Filter {
+  const opts = { ...context.opts, timezoneOffset: -offsetMinutes }
+  return { ...filter, context: Object.create(context, { opts: { value: opts } }) }
+}
 
 function zoneOf(filter: Filter, named: unknown): string {
   const isUsable = (zone: unknown) => typeof zone === 'string' && isTimeZone(zone)

@@ -146,6 +146,13 @@ describe('amounts and times', () => {
     ['{{ event.at | in_zone: "UTC" | in_zone | date: "%H:%M" }}', '10:30'],
     ['{{ event.nothing | in_zone | date: "%H:%M" }}', ''],
     ['{{ "soon" | in_zone | date: "%H:%M" }}', 'soon'],
+    ['{{ "1795217400" | in_zone | date: "%H:%M" }}', '10:30'],
+    ['{{ "now" | in_zone: "Asia/Tokyo" | date: "%z" }}', '+0900'],
+    ['{{ "today" | in_zone: "Asia/Tokyo" | date: "%z" }}', '+0900'],
+    ['{{ event.at | in_zone | date_to_xmlschema }}', '2026-11-21T10:30:00+11:00'],
+    ['{{ event.at | in_zone: "America/New_York" | date_to_rfc822 }}', 'Fri, 20 Nov 2026 18:30:00 -0500'],
+    ['{{ event.at | in_zone | date_to_string: "ordinal", "US" }}', 'Nov 21st, 2026'],
+    ['{{ event.at | in_zone | date_to_long_string }}', '21 November 2026'],
     ['{{ event.at | date: "%H:%M" }}', '23:30'],
     ['{{ event.at | date: "%H:%M", "Asia/Tokyo" }}', '08:30'],
   ])('%s', (text, expected) => expect(render(text, scope)).toBe(expected))
@@ -172,6 +179,7 @@ describe('amounts and times', () => {
       ['{{ at | date_to_long_string }}', '2026-11-20 00:30', '20 November 2026'],
       ['{{ at | in_zone: "Europe/Berlin" | date: "%H:%M" }}', '2026-11-20T09:30:00', '10:30'],
       ['{{ at | in_zone: "Europe/Berlin" | date_to_string }}', '2026-11-20T23:30:00', '21 Nov 2026'],
+      ['{{ at | in_zone: "Europe/Berlin" | date_to_rfc822 }}', '2026-11-20T23:30:15', 'Sat, 21 Nov 2026 00:30:15 +0100'],
     ])('%s of %s', (text, at, expected) => expect(render(text, { at })).toBe(expected))
   })
 

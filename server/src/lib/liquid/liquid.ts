@@ -7,7 +7,7 @@ import { lineCounter } from '../text.ts'
 import { BudgetExceeded, type BudgetedLiquid, RenderBudget } from './budget.ts'
 import { CachedTemplate, createCache } from './cache.ts'
 import { renderBlock } from './compile.ts'
-import { createEngine } from './engine.ts'
+import { createEngine, type Output } from './engine.ts'
 
 /** The parser takes quadratic time for many tags. */
 const TAGS_PARSED_MAX = 20_000
@@ -49,11 +49,14 @@ export class OverBudget extends LiquidError {
   }
 }
 
-// Escaping is compiled into a template, so there are two engines, each with its own cache.
-const raw: Engine = { liquid: createEngine('text'), cache: createCache() }
-const escaping: Engine = { liquid: createEngine('html'), cache: createCache() }
-
 type Engine = { liquid: BudgetedLiquid; cache: ReturnType<typeof createCache> }
+
+const engineOf = (output: Output): Engine => ({ liquid: createEngine(output), cache: createCache() })
+
+// Escaping is compiled into a template, so there are several engines, each with its own cache.
+const raw = engineOf('text')
+const escaping = engineOf('html')
+const marking = engineOf('marked')
 
 function parse({ liquid, cache }: Engine, text: string): CachedTemplate {
   const known = cache.get(text)
@@ -69,8 +72,12 @@ function renderWithin(liquid: BudgetedLiquid, { templates, block }: CachedTempla
 }
 
 /** Parses a template. `escape` escapes output for HTML. Throws `LiquidError` if it is not valid Liquid. */
-export function parseTemplate(text: string, options: { escape: boolean }): ParsedTemplate {
-  const engine = options.escape ? escaping : raw
+export const parseTemplate = (text: string, options: { escape: boolean }): ParsedTemplate => parseFor(options.escape ? escaping : raw, text)
+
+/** Parses a template that marks its outputs for `splitMarked`. Throws `LiquidError` if it is not valid Liquid. */
+export const parseMarking = (text: string): ParsedTemplate => parseFor(marking, text)
+
+function parseFor(engine: Engine, text: string): ParsedTemplate {
   const template = orLiquidError(() => parse(engine, text))
   if (!hasLiquid(text)) return { render: () => text }
   const render = (scope: Scope, budget = new RenderBudget()) => orLiquidError(() => renderWithin(engine.liquid, template, scope, budget))

@@ -17,6 +17,7 @@ import {
 import type { Compilation, Evaluate } from './blocks.ts'
 import type { BudgetedContext } from './budget.ts'
 import { property, scopeOf } from './lookup.ts'
+import { marking } from './marks.ts'
 
 const NOTHING: Evaluate = () => undefined
 
@@ -73,9 +74,10 @@ const result = (value: unknown): unknown =>
 /** What HTML must escape. */
 const SPECIAL = /[&<>"']/
 
-/** The escaping of liquidjs. Most texts contain nothing to escape, and are only counted. */
+/** The escaping of an engine. Most texts contain nothing that HTML must escape, and are only counted. */
 function compileEscape({ liquid }: Compilation, given: Evaluate, token: Token): Evaluate {
   const escaping = liquid.options.outputEscape as unknown as Handler
+  if (escaping === (marking as unknown)) return (context) => escaping.call({ context, token, liquid }, given(context))
   return (context) => {
     const value = given(context)
     if (typeof value !== 'string' || SPECIAL.test(value)) return escaping.call({ context, token, liquid }, value)

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ratioOf } from '../../../test/cpu-time.ts'
+import { parseTemplate } from './liquid.ts'
 import { namesOfPath } from './paths.ts'
-import { variablesOf } from './variables.ts'
+import { isEmptyVariable, variablesOf } from './variables.ts'
 
 test.each<[string, string[]]>([
   ['Hi\n\n{{ user.data.name | default: event.name }}', ['user.data.name:3', 'event.name:3']],
@@ -37,6 +38,46 @@ test('the parts of a path end before the first that is only known when rendering
     ['event', 'key'],
     ['a'],
   ])
+})
+
+describe('a variable is empty if it renders nothing', () => {
+  const scope = {
+    items: [{ name: 'A' }],
+    none: [],
+    object: { a: 1, b: ' ' },
+    own: { size: 'L', first: null },
+    text: 'abc',
+    blank: ' ',
+    no: null,
+  }
+
+  test.each([
+    ['items', false],
+    ['items.first', false],
+    ['items.first.name', false],
+    ['items.last.name', false],
+    ['items.first.price', true],
+    ['items.size', false],
+    ['none', true],
+    ['none.first', true],
+    ['none.size', false],
+    ['object.size', false],
+    ['object.first', true],
+    ['object.b', true],
+    ['own.size', false],
+    ['own.first', true],
+    ['text', false],
+    ['text.size', false],
+    ['text.first', true],
+    ['blank', true],
+    ['no.size', true],
+    ['absent.first.size', true],
+    ['object.constructor', true],
+  ])('%s: %s', (path, isEmpty) => {
+    expect(isEmptyVariable(scope, path.split('.'))).toBe(isEmpty)
+    const isRendered = parseTemplate(`{{ ${path} }}`, { escape: false }).render(scope).trim() !== ''
+    expect(isRendered).toBe(!isEmpty)
+  })
 })
 
 test('finding thousands of long variables takes linear time', () => {

@@ -1,5 +1,6 @@
 /** The variables that templates read. Each tag is analysed alone: the engine’s analysis of a whole text takes quadratic time. */
 import { analysed, type LiquidTag, liquidTags, type Scope } from './liquid.ts'
+import { property } from './lookup.ts'
 import { pathOfVariable } from './paths.ts'
 
 /** A variable that a template reads. */
@@ -11,11 +12,10 @@ export type Variable = {
   line: number
 }
 
-/** Whether a variable is empty in a scope: absent, null, blank, or an empty list. */
+/** Whether a variable is empty in a scope, where it is read as by a template: absent, null, blank, or an empty list. */
 export function isEmptyVariable(scope: Scope, names: readonly string[]): boolean {
   let value: unknown = scope
-  for (const name of names)
-    value = typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? value[name as never] : undefined
+  for (const name of names) value = property(value, name)
   if (typeof value === 'string') return value.trim() === ''
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 }

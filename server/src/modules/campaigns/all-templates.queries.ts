@@ -3,6 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
+import { normaliseLocale } from '../../lib/locales.ts'
 import { CHANNELS, IdOf, Instant, OneOf } from '../../lib/shapes.ts'
 
 const ListedRow = Type.Object({
@@ -46,5 +47,5 @@ export const listAllTemplates = (
                from campaign_templates t
                join campaigns c on c.project_id = t.project_id and c.id = t.campaign_id
                where t.project_id = ${ctx.projectId} and c.project_id = ${ctx.projectId} and c.archived_at is null) t`,
-    where: sql`${filter.channel === undefined ? sql`true` : sql`channel = ${filter.channel}`} and ${filter.locale === undefined ? sql`true` : sql`locale = ${filter.locale}`}`,
+    where: sql`${filter.channel === undefined ? sql`true` : sql`channel = ${filter.channel}`} and ${filter.locale === undefined ? sql`true` : sql`lower(locale) = lower(${normaliseLocale(filter.locale)}::text)`}`,
   })

@@ -41,7 +41,7 @@ export const allTemplateRoutes = (journeysSending: JourneysSending) => [
     list: templateListing,
     query: Exact({
       channel: Type.Optional(OneOf(CHANNELS, { description: 'The channel.' })),
-      locale: Type.Optional(Line(LOCALE_LENGTH_MAX, { description: 'The language, as a BCP-47 tag.' })),
+      locale: Type.Optional(Line(LOCALE_LENGTH_MAX, { format: 'locale', description: 'The language, as a BCP-47 tag.' })),
     }),
     reply: Page(ListedTemplate),
     run: async (ctx, { page, query }) => {

@@ -27,7 +27,8 @@ export async function listTemplates(ctx: ProjectCtx, id: CampaignId): Promise<Te
 
 /** A template. Throws 404. */
 export async function getTemplate(ctx: ProjectCtx, { campaignId, locale, variant }: TemplatePlace): Promise<Template> {
-  const row = (await templatesOf(ctx, [campaignId])).find((row) => row.locale === locale && row.variant === variant)
+  const wanted = locale.toLowerCase()
+  const row = (await templatesOf(ctx, [campaignId])).find((row) => row.locale.toLowerCase() === wanted && row.variant === variant)
   if (!row) throw missing('template')
   return present(row)
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CampaignId, ProjectId, SubscriptionId } from '../../lib/ids.ts'
+import { isTime } from '../../lib/times.ts'
 import { applied, copyOf, draftOf, dueAt, fieldsOf, lateChanges, sendAt } from './fields.ts'
 import type { CampaignRow } from './schema.ts'
 
@@ -17,6 +18,13 @@ describe('send_at', () => {
     ['2026-12-01T09:00+10:00', true, '2026-12-01T09:00:00.000'],
     ['2026-12-01', true, '2026-12-01T00:00:00.000'],
   ])('%s, in each user’s time zone: %s, is %s', (text, inUserTimezone, expected) => expect(sendAt(text, inUserTimezone)).toBe(expected))
+
+  test.each(['2101-01-01T05:00:00+06:00', '1969-12-31T23:00:00-02:00'])('%s is refused as a local time', (text) => {
+    expect(isTime(text)).toBe(true)
+    expect(() => applied('blast', draft, { send_at: text, send_in_user_timezone: true })).toThrow(
+      expect.objectContaining({ code: 'parameter_invalid_format', param: 'send_at' }),
+    )
+  })
 
   test('keeps the local time when it changes to each user’s time zone and back', () => {
     const planned = applied('blast', draft, { send_at: '2026-12-01T09:00:00Z' })

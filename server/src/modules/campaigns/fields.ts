@@ -1,5 +1,6 @@
 /** The writable fields of a campaign before and after a write. Pure. */
 import { isDeepStrictEqual } from 'node:util'
+import { fault } from '../../lib/errors.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { parseTime } from '../../lib/times.ts'
 import { earliestAnywhere } from './audience/send-times.ts'
@@ -89,11 +90,11 @@ const OFFSET = /(?:Z|[+-]\d\d:\d\d)$/
 
 /**
  * A time as it is stored (D-CAMP-1): an instant in UTC or, if it is in each user's time zone, a local time without an offset.
- * `text` must be a time.
+ * `text` must be a time. Throws 400 for a local time outside of the years 1970 to 2100, which its offset can move into them.
  */
 export function sendAt(text: string, inUserTimezone: boolean): string {
   const time = parseTime(inUserTimezone ? text.replace(OFFSET, '') : text)
-  if (time === null) throw new Error('A validated time could not be parsed.')
+  if (time === null) throw fault('parameter_invalid_format', 'send_at', 'The local time in `send_at` must be in the years 1970 to 2100.')
   return inUserTimezone ? time.toISOString().slice(0, -1) : time.toISOString()
 }
 

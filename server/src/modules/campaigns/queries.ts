@@ -241,6 +241,7 @@ const SendingRow = Type.Object({
   subscription_id: IdOf<SubscriptionId>(),
   provider_id: Nullable(IdOf<ProviderId>()),
   custom_domain_id: Nullable(IdOf<DomainId>()),
+  exclusion_list_ids: CampaignRow.properties.exclusion_list_ids,
   expires_after_hours: Type.Integer(),
   winner_variant: Nullable(Type.Integer()),
   waits_for_winner: Type.Boolean(),
@@ -262,6 +263,7 @@ const sendingStatement = (calls: JointCall<CampaignId[]>[], which: Sql, lock: Sq
       cross join lateral (
         select id, name, state, utm, mail_retries, paused_at is not null as is_paused, subscription_id, provider_id, custom_domain_id,
                expires_after_hours, winner_variant, winner is not null and winner_variant is null as waits_for_winner,
+               case when type = 'trigger' then to_jsonb(exclusion_list_ids) else '[]' end as exclusion_list_ids,
                case when rate is not null
                     then jsonb_build_object('limit', rate -> 'limit', 'interval_ms', (rate ->> 'interval_seconds')::int * 1000) end as rate
         from campaigns

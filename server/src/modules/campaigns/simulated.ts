@@ -47,10 +47,11 @@ export function reasonAgainst(
   user: Contact & { id: number },
   state: 0 | 1 | 2,
   isSuppressed: boolean,
+  isExcluded: boolean,
 ): string | null {
   const consent = type && { ...type, user_id: user.id as UserId, consent_id: null, state }
   const suppression = isSuppressed ? ('manual' as const) : undefined
-  const reason = skipReasonFor(campaign.channel, { user, consent, suppression })
+  const reason = skipReasonFor(campaign.channel, { user, consent, suppression, isExcluded })
   return reason ?? (isInShare('holdout', campaign.holdout_percent, campaign.id, user.id as UserId) ? 'holdout' : null)
 }
 

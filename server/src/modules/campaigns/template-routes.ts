@@ -47,7 +47,7 @@ export const templateRoutes = [
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/templates/{locale}',
     summary: 'Read the template of a locale.',
-    description: 'Returns only the template with exactly this locale and variant, without a fallback.',
+    description: 'Returns only the template of this locale, in any spelling, and this variant, without a fallback.',
     access: { secret: 'support' },
     versioned: versionedTemplate,
     params: { ...params, locale: templateLocale },

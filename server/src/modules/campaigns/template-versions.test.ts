@@ -109,3 +109,25 @@ test('the saves of an editor are one version, until somebody else saves or five 
   for (let at = 0; at < 50; at++) await by(3 + at, `Version ${at}`)
   expect(await numbers(w, path)).toEqual(Array.from({ length: 50 }, (_, at) => 55 - at))
 })
+
+test('another spelling of a locale is the same template', async () => {
+  await using w = await world()
+  const campaign = await blastTo(w, [])
+  const templates = `${pathOf(campaign)}/templates`
+  await saved(w, `${templates}/en-AU`, 'First')
+  await saved(w, `${templates}/en_au`, 'Second')
+  const localesOf = async () => (await w.get(templates)).body.results.map(({ locale }: { locale: string }) => locale)
+  expect(await localesOf()).toEqual(['en', 'en-AU'])
+  const file = { content_type: 'text/plain', content: Buffer.from('x').toString('base64') }
+  expect((await w.put(`${templates}/EN-au/attachments/x.txt`, file)).status).toBe(200)
+  for (const spelling of ['en-AU', 'en_au', 'EN-au']) {
+    expect((await w.get(`${templates}/${spelling}`)).body, spelling).toMatchObject({ locale: 'en-AU', data: { subject: 'Second' } })
+    expect(await numbers(w, `${templates}/${spelling}`), spelling).toEqual([2, 1])
+    expect((await w.get(`${templates}/${spelling}/attachments`)).body.results, spelling).toHaveLength(1)
+    expect((await w.get(`/api/client/templates?locale=${spelling}`)).body.results, spelling).toMatchObject([{ locale: 'en-AU' }])
+  }
+  const wrong = await w.get('/api/client/templates?locale=english!')
+  expect([wrong.status, wrong.body.error?.param]).toEqual([400, 'locale'])
+  expect((await w.delete(`${templates}/en-au`)).status).toBe(204)
+  expect(await localesOf()).toEqual(['en'])
+})

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { CAMPAIGNS, subscriptionTo, write } from '../../../test/blasts.ts'
+import { CAMPAIGNS, listOf, outcomes, subscriptionTo, write } from '../../../test/blasts.ts'
+import { answerOrders, order, recipientsOf, sendOver } from '../../../test/mailing.ts'
+import { openRelay } from '../../../test/relay.ts'
 import { world } from '../../../test/world.ts'
 import type { CampaignId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { matchesOf, type Trigger } from './triggers.ts'
@@ -110,4 +112,26 @@ test('a message that is sent on request has the data of the request; a blast is 
   const blast = await w.post(CAMPAIGNS, { type: 'blast', name: 'Spring', subscription_id })
   const refused = await w.post(`${CAMPAIGNS}/${blast.body.id}/trigger`, request)
   expect([refused.status, refused.body.error.param]).toEqual([422, 'type'])
+})
+
+test('users in an exclusion list get no message, by an event or a request', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await w.users('lee', 'kim')
+  const campaign = await answerOrders(w)
+  await write(w, campaign, { exclusion_list_ids: [await listOf(w, 'lee')] })
+  await order(w, 'lee', 'kim')
+  const triggered = await w.post(`${CAMPAIGNS}/${campaign.id}/trigger`, { external_id: 'lee' })
+  expect(triggered.status, triggered.text).toBe(202)
+  const asked = await w.post('/api/client/messages', { campaign_id: campaign.id, user: { external_id: 'lee' } }, { key: w.keys.publisher })
+  expect(asked.body).toMatchObject({ state: 'skipped', reason: 'excluded' })
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['kim@example.com'])
+  expect((await outcomes(w, campaign)).sort()).toEqual([
+    'kim: sent',
+    'lee: skipped excluded',
+    'lee: skipped excluded',
+    'lee: skipped excluded',
+  ])
 })

@@ -22,7 +22,15 @@ export { membersElsewhere } from './live/merges.queries.ts'
 export { eraseMemberships, mergeMemberships } from './live/merges.ts'
 export { lockLists, lockListsShared, nextMembershipDueAt, projectsWithDueMemberships, tryLockListsShared } from './live/queries.ts'
 export { registryOf as listsAhead } from './live/registry.ts'
-export { audienceAfter, audienceSize, membersAmong, membershipsIn, membersInZones } from './members/audience.queries.ts'
+export {
+  audienceAfter,
+  audienceSize,
+  countMemberships,
+  listsOfMembers,
+  membersAmong,
+  membershipsIn,
+  membersInZones,
+} from './members/audience.queries.ts'
 export { explainForUser } from './members/explain.ts'
 export { countLists, findList, listListing, listNames, lockUnarchived, staticListsAmong } from './queries.ts'
 export { listRoutes } from './routes.ts'

@@ -43,6 +43,8 @@ export type SendingCampaign = {
   subscription_id: SubscriptionId
   provider_id: ProviderId | null
   custom_domain_id: DomainId | null
+  /** The lists whose members get no message of a trigger. None for a blast, whose audience was loaded without them. */
+  exclusion_list_ids: readonly number[]
   expires_after_hours: number
   /** The variant for users who waited for the winner; null until it is chosen. */
   winner_variant: number | null
@@ -55,11 +57,18 @@ export type SendingCampaign = {
   mail_retries: MailRetries | null
 }
 
+/** What decides about a user. */
+type AboutUser = {
+  user: Contact
+  consent: Consent | undefined
+  suppression: SuppressionReason | undefined
+  /** The user is in an exclusion list of the campaign. */
+  isExcluded: boolean
+}
+
 /** Why a user gets no message, or null. Checked when an audience is loaded, and again when a message is sent. */
-export function skipReasonFor(
-  channel: Channel,
-  { user, consent, suppression }: { user: Contact; consent: Consent | undefined; suppression: SuppressionReason | undefined },
-): Reason | null {
+export function skipReasonFor(channel: Channel, { user, consent, suppression, isExcluded }: AboutUser): Reason | null {
+  if (isExcluded) return 'excluded'
   if (!consent) return 'not_subscribed'
   if (!isSubscribed(consent)) return consent.state === 0 ? 'not_subscribed' : 'not_confirmed'
   return unreachable(channel, user) ?? (suppression === undefined ? null : 'suppressed')
@@ -79,6 +88,8 @@ export type SendContext<T> = {
   user: UserRow | undefined
   consent: Consent | undefined
   suppression: SuppressionReason | undefined
+  /** The user is in an exclusion list of the campaign. */
+  isExcluded: boolean
   template: T | undefined
   /** The user's variant; null if the campaign has no variants. */
   variant: number | null
@@ -109,13 +120,13 @@ export type Eligible<T> = { campaign: SendingCampaign; user: UserRow; template: 
 
 /** Decides whether a message may be sent now. Returns what sending needs, or a send result with the first reason found. */
 export function checkEligibility<T>(context: SendContext<T>): Eligible<T> | SendResult {
-  const { channel, attempts, expiresAt, now, campaign, user, consent, suppression, template } = context
+  const { channel, attempts, expiresAt, now, campaign, user, consent, suppression, isExcluded, template } = context
   if (!campaign) return result('aborted', 'campaign_stopped')
   if (!isSending(campaign, context.isResent)) return resultOfStop(campaign, now)
   if (!user) return result('skipped', 'user_gone')
   if (context.isDuplicate) return result('skipped', 'duplicate')
   if (expiresAt !== null && now > expiresAt) return result('skipped', 'deadline_passed')
-  const skipReason = skipReasonFor(channel, { user, consent, suppression })
+  const skipReason = skipReasonFor(channel, { user, consent, suppression, isExcluded })
   if (skipReason) return result('skipped', skipReason, skipReason === 'suppressed' ? suppression : null)
   if (context.isUndecided) return deferredUntil('waiting_for_winner', new Date(now.getTime() + RECHECK_MS))
   if (!template) return result('failed', 'no_template')

@@ -15,6 +15,7 @@ export { cancelOfCampaign, hasEmailOf, releaseOfCampaign } from './delivery/cont
 export { deliverDue } from './delivery/deliver.ts'
 export { createMailer } from './delivery/mailer.ts'
 export { SENDING_STATES, skipReasonFor } from './eligibility.ts'
+export { exclusionsOf } from './exclusions.ts'
 export { outcomesOf, type PastOutcome } from './history.queries.ts'
 export { messageJobs } from './jobs.ts'
 export { messageKey } from './message-key.ts'

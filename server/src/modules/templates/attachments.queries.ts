@@ -25,7 +25,9 @@ export const findTemplateId = async (ctx: ProjectCtx, { campaignId, locale, vari
     await ctx.db.first(
       TemplateIdRow,
       sql`select id from campaign_templates
-          where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and locale = ${locale} and variant = ${variant}`,
+          where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and variant = ${variant}
+            and lower(locale) = lower(${locale}::text)
+          order by id limit 1`,
     )
   )?.id
 

@@ -2,9 +2,10 @@
 import type { Fault } from '../../lib/errors.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { encodeAttribute } from '../../lib/markup/attribute-text.ts'
-import { type HtmlTag, readHtml } from '../../lib/markup/html-reader.ts'
+import { type HtmlTag, type HtmlToken, readHtml } from '../../lib/markup/html-reader.ts'
 import { type MaskedText, maskLiquid } from '../../lib/markup/liquid-mask.ts'
 import { plainTextOf } from '../../lib/markup/plain-text.ts'
+import { headEnds } from './head-end.ts'
 import { compileMjml } from './mjml/compile-mjml.ts'
 
 type Mail = { html?: string; mjml?: string; text?: string; preheader?: string }
@@ -70,11 +71,9 @@ function bodyBegins(masked: MaskedText): number[] {
   const bodies = startTagsOf(masked, 'body')
   if (bodies.length > 0) return bodies.map(({ end }) => masked.sourceOffset(end))
   const tokens = readHtml(masked)
-  const before =
-    tokens.find((token) => token.kind === 'tag' && token.name === 'head' && token.isEnd) ??
-    tokens.find((token) => token.kind === 'tag' && token.name === 'html' && !token.isEnd) ??
-    doctypeOf(masked)
-  return [before ? masked.sourceOffset(before.end) : 0]
+  const isTag = (name: string, isEnd: boolean) => (token: HtmlToken) => token.kind === 'tag' && token.name === name && token.isEnd === isEnd
+  const headEnd = tokens.findIndex(isTag('head', true))
+  return [masked.sourceOffset(headEnds(masked, tokens, headEnd === -1 ? tokens.findIndex(isTag('html', false)) : headEnd))]
 }
 
 const doctypeOf = (masked: MaskedText) =>

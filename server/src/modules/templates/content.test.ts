@@ -163,6 +163,25 @@ describe('compiling', () => {
     expect(email.text).toBe('Hi')
   })
 
+  test.each([
+    ['<style>p{color:red}</style><p>Hi</p>', '</style>'],
+    ['<!doctype html><html><title>T</title><!-- c -->\n<style>p{}</style>\n<p>Hi</p>', '</style>'],
+    ['<meta charset="utf-8"><link rel="icon" href="x">{% assign a = 1 %}<style>{{ css }}</style>{{ a }}<p>Hi</p>', '</style>'],
+    ['<html><head><style>p{}</style></head><style>b{}</style><p>Hi</p>', '<style>b{}</style>'],
+    ['<html><head><style>p{}</style><p>Hi</p>', '</style>'],
+    ['{% if x %}<style>p{}</style>{% else %}<style>b{}</style>{% endif %}<p>Hi</p>', '{% endif %}'],
+    ['<style>p{}</style>{% if x %}<style>b{}</style><p>Hi</p>{% endif %}', '<style>p{}</style>'],
+    ['{% raw %}<style>{% endraw %}</style>', '<html lang="fr-CA">'],
+  ])('leaves what a parser puts into the head of %s there', async (html, before) => {
+    const email = await htmlOf({ html, preheader: 'News' })
+    expect(email.html).toContain(`${before}<div style="display:none`)
+    if (html.includes('{%')) return
+    const { root, first } = bodyOf(email.html)
+    expect(first?.nodeName).toBe('div')
+    const [head] = root.childNodes as DefaultTreeAdapterTypes.Element[]
+    expect(head?.childNodes.filter(({ nodeName }) => nodeName === 'style')).toHaveLength(html.split('<style>').length - 1)
+  })
+
   test('puts the preheader of an email in MJML into its body, and into each body of a condition', async () => {
     const made = bodyOf((await htmlOf({ mjml: mjmlOf(), preheader: 'News' })).html)
     expect(made.text).toMatch(/^News\u034F/)

@@ -1,7 +1,7 @@
 /** The content of templates: checked and compiled when it is saved, rendered for each message. Pure. */
 import type { Fault } from '../../lib/errors.ts'
 import { RenderBudget } from '../../lib/liquid/budget.ts'
-import { countTags, LiquidError, MissingVariable, parseTemplate, type Scope } from '../../lib/liquid/liquid.ts'
+import { countTags, LiquidError, MissingVariable, parseMarking, parseTemplate, type Scope } from '../../lib/liquid/liquid.ts'
 import { canonicalPath, namesOfPath } from '../../lib/liquid/paths.ts'
 import { isEmptyVariable } from '../../lib/liquid/variables.ts'
 import type { Channel } from '../../lib/shapes.ts'
@@ -9,6 +9,7 @@ import { type Check, checker } from '../../lib/validate.ts'
 import { compileHtml } from './compile-email.ts'
 import * as kinds from './kinds/index.ts'
 import { type Compiled, jsonBytes, type Measures, type TemplateKind } from './kinds/template.ts'
+import { type MailboxMember, quoteNames } from './mail-names.ts'
 import type { Content } from './schema.ts'
 
 /** Of a template as a whole. Tags cost time for each message, and more when a template is linted. */
@@ -125,10 +126,18 @@ export function renderContent(channel: Channel, content: Content, scope: Scope, 
 function renderersOf(channel: Channel, content: Content): [string, Renderer][] {
   const known = renderers.get(content)
   if (known) return known
-  const { html } = channels[channel]
-  const created = Object.entries(content).map(([name, value]): [string, Renderer] => [name, rendererOf(value, html.includes(name))])
+  const { html, mailboxes = {} } = channels[channel]
+  const created = Object.entries(content).map(([name, value]): [string, Renderer] => {
+    const member = mailboxes[name]
+    return [name, member && typeof value === 'string' ? mailboxRenderer(value, member) : rendererOf(value, html.includes(name))]
+  })
   renderers.set(content, created)
   return created
+}
+
+function mailboxRenderer(text: string, member: MailboxMember): Renderer {
+  const { render } = parseMarking(text)
+  return (scope, budget) => quoteNames(render(scope, budget), member)
 }
 
 function rendererOf(value: unknown, isHtml: boolean): Renderer {

@@ -33,18 +33,22 @@ export const storesMjml = (ctx: Ctx): Promise<boolean> =>
                        where newest.data ? 'mjml') as stored`,
   )
 
-/** The key of a template. */
+/** The key of a template. Letters of the locale match in either case, so that each template has one spelling, the first. */
 export type TemplatePlace = { campaignId: CampaignId; locale: string; variant: number }
 
 type Members = Record<string, unknown>
 
-/** Creates or replaces a template. `updated_at` is that of its version: it changes with the content, and only then. */
+/** Creates or replaces a template; its campaign is locked. `updated_at` is that of its version: it changes with the content, and only then. */
 export const saveTemplate = (ctx: InTx, { campaignId, locale, variant }: TemplatePlace, data: Members, compiled: Members) =>
   ctx.db.one(
     TemplateRow,
     sql`insert into campaign_templates as t (project_id, campaign_id, locale, variant, data, compiled, created_at, updated_at)
-        values (${ctx.projectId}, ${campaignId}, ${locale}, ${variant}, ${JSON.stringify(data)}::jsonb, ${JSON.stringify(compiled)}::jsonb,
-                ${ctx.clock.now()}, ${ctx.clock.now()})
+        select ${ctx.projectId}::bigint, ${campaignId}::bigint,
+               coalesce((select locale from campaign_templates
+                         where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and variant = ${variant}
+                           and lower(locale) = lower(${locale}::text)
+                         order by id limit 1), ${locale}::text),
+               ${variant}::smallint, ${JSON.stringify(data)}::jsonb, ${JSON.stringify(compiled)}::jsonb, ${ctx.clock.now()}, ${ctx.clock.now()}
         on conflict (project_id, campaign_id, locale, variant) do update
         set data = excluded.data, compiled = excluded.compiled,
             updated_at = case when t.data = excluded.data and t.compiled is not distinct from excluded.compiled
@@ -55,7 +59,8 @@ export const saveTemplate = (ctx: InTx, { campaignId, locale, variant }: Templat
 export const deleteTemplate = (ctx: InTx, { campaignId, locale, variant }: TemplatePlace) =>
   ctx.db.run(
     sql`delete from campaign_templates
-        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and locale = ${locale} and variant = ${variant}`,
+        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and variant = ${variant}
+          and lower(locale) = lower(${locale}::text)`,
   )
 
 /** Copies the templates of a campaign. Their files are copied separately. */

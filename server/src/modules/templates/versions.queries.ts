@@ -55,7 +55,9 @@ export const keepFirstVersions = (ctx: InTx, campaignId: CampaignId) =>
 const ofTemplate = (ctx: ProjectCtx, { campaignId, locale, variant }: TemplatePlace): Sql =>
   sql`project_id = ${ctx.projectId} and template_id = (
         select id from campaign_templates
-        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and locale = ${locale} and variant = ${variant})`
+        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and variant = ${variant}
+          and lower(locale) = lower(${locale}::text)
+        order by id limit 1)`
 
 /** The versions of a template, the newest first. */
 export const listVersions = (ctx: ProjectCtx, place: TemplatePlace) =>

@@ -14,8 +14,10 @@ type Split = Pick<CampaignRow, 'id' | 'channel' | 'holdout_percent' | 'variants'
  * Why a user gets no message, or null. The hold-out is taken from the users who could get it, so that it compares with those who do.
  */
 export function skipReason({ id, channel, holdout_percent }: Split, { user, isExcluded, consent, suppression }: Member): Planned['reason'] {
-  if (isExcluded) return 'excluded'
-  return skipReasonFor(channel, { user, consent, suppression }) ?? (isInShare('holdout', holdout_percent, id, user.id) ? 'holdout' : null)
+  return (
+    skipReasonFor(channel, { user, consent, suppression, isExcluded }) ??
+    (isInShare('holdout', holdout_percent, id, user.id) ? 'holdout' : null)
+  )
 }
 
 /** The variant of a user; null if there are no variants or the user waits for the winner. */

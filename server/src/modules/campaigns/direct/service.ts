@@ -8,6 +8,7 @@ import {
   type AskedOutcome,
   askFor,
   createRequested,
+  exclusionsOf,
   holdContents,
   insertAttachments,
   type RequestedMessage,
@@ -209,12 +210,17 @@ async function decide(ctx: InTx, items: Ready[]): Promise<RequestedMessage[]> {
   const consents = new Map(states.map((row) => [`${row.user_id} ${row.subscription_id}`, row]))
   const consentOf = ({ user, target }: Ready) => consents.get(`${user.id} ${target.campaign.subscription_id}`)
   const suppressions = await suppressionsOf(ctx, items, consentOf)
+  const excludes = await exclusionsOf(
+    ctx,
+    items.map(({ target }) => target.campaign),
+    items.map(({ user }) => user.id),
+  )
   return items.map((item): RequestedMessage => {
     const { id, input, user, target } = item
     const { campaign } = target
     const consent = consentOf(item)
     const suppression = suppressions.get(item)
-    const reason = skipReasonFor(campaign.channel, { user, consent, suppression })
+    const reason = skipReasonFor(campaign.channel, { user, consent, suppression, isExcluded: excludes(campaign, user.id) })
     const now = ctx.clock.now()
     const dueAt = (input.send_at === undefined ? null : parseTime(input.send_at)) ?? now
     const livesMs =

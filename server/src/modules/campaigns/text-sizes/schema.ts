@@ -49,7 +49,8 @@ export const TextSizes = Exact(
     ),
     recipients: Nullable(
       Type.Integer({
-        description: 'An estimate of how many users in the lists of a blast will get the message, based on the sample.',
+        description:
+          'How many users in the lists of a blast will get the message. An estimate based on the sample if there are more users than were read.',
       }),
     ),
     cost: Nullable(

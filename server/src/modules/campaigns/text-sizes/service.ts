@@ -3,9 +3,10 @@ import { fault } from '../../../lib/errors.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
 import { normaliseLocale } from '../../../lib/locales.ts'
 import { segmentPriceOf } from '../../channels/index.ts'
-import { audienceAfter, audienceSize } from '../../lists/index.ts'
+import { audienceAfter, audienceSize, countMemberships } from '../../lists/index.ts'
 import { newMessageId } from '../../messages/index.ts'
 import { findProject } from '../../projects/index.ts'
+import { foldAddress } from '../../subscriptions/index.ts'
 import {
   checkAndCompile,
   chooseTemplate,
@@ -17,13 +18,13 @@ import {
   variantNumber,
 } from '../../templates/index.ts'
 import { findUsers, newestWithPhone } from '../../users/index.ts'
-import { membersOf } from '../audience/members.ts'
+import { type Member, membersOf } from '../audience/members.ts'
 import { skipReason } from '../audience/plan.ts'
 import type { CampaignRow } from '../schema.ts'
 import { getCampaign } from '../service.ts'
 import { measureText } from '../tasks.ts'
 import type { TextSizes, TextSizesInput } from './schema.ts'
-import { costOf, type Measured, summaryOf } from './summary.ts'
+import { costOf, type Measured, recipientsOf, summaryOf } from './summary.ts'
 
 const USERS_MAX = 1000
 /** Of lists in which few have a phone number, no more is read. */
@@ -73,20 +74,36 @@ async function compiled(ctx: ProjectCtx, campaign: CampaignRow, { locale, templa
 /** Users who would get the message, the first of its lists or else the newest of the project; and about how many there are in the lists. */
 async function sampleOf(ctx: ProjectCtx, campaign: CampaignRow) {
   const lists = campaign.list_ids as ListId[]
+  const isFirst = firstOfAddress(ctx)
   const reached: UserId[] = []
-  let read = 0
+  let memberships = 0
   let after = 0 as UserId
-  for (let chunk = 0; chunk < CHUNKS_MAX && reached.length < USERS_MAX; chunk++) {
+  let isWhole = false
+  for (let chunk = 0; chunk < CHUNKS_MAX && reached.length < USERS_MAX && !isWhole; chunk++) {
     const ids = lists.length > 0 ? await audienceAfter(ctx, lists, after, USERS_MAX) : await newestWithPhone(ctx, USERS_MAX)
     const members = ids.length > 0 ? await membersOf(ctx, campaign, ids) : []
-    reached.push(...members.filter((member) => skipReason(campaign, member) === null).map(({ user }) => user.id))
-    read += ids.length
+    const some = members.filter((member) => skipReason(campaign, member) === null && (lists.length === 0 || isFirst(member)))
+    reached.push(...some.map(({ user }) => user.id))
+    isWhole = ids.length < USERS_MAX || lists.length === 0
+    if (!isWhole) memberships += await countMemberships(ctx, lists, ids)
     after = ids.at(-1) ?? after
-    if (ids.length < USERS_MAX || lists.length === 0) break
   }
-  const share = read === 0 ? 0 : reached.length / read
   return {
     users: reached.length > 0 ? await findUsers(ctx, reached.slice(0, USERS_MAX)) : [],
-    recipients: lists.length > 0 ? Math.round((await audienceSize(ctx, lists)) * share) : null,
+    recipients:
+      lists.length > 0
+        ? recipientsOf({ reached: reached.length, memberships, listed: isWhole ? 0 : await audienceSize(ctx, lists), isWhole })
+        : null,
+  }
+}
+
+/** Whether a user is the first of those with the same number: an address gets one copy (D-CAMP-4). */
+function firstOfAddress(ctx: ProjectCtx): (member: Member) => boolean {
+  const known = new Set<string>()
+  return ({ user }) => {
+    const address = foldAddress('text', user.phone ?? '', ctx.project)
+    const isFirst = !known.has(address)
+    known.add(address)
+    return isFirst
   }
 }

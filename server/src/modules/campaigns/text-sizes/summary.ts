@@ -28,6 +28,22 @@ function spreadOf(values: number[]): { p50: number; max: number } | null {
   return max === undefined || p50 === undefined ? null : { p50, max }
 }
 
+/** What was read of the audience of a blast. */
+type AudienceSample = {
+  /** The users that were read and would get the message. */
+  reached: number
+  /** How often the users that were read are in the lists. */
+  memberships: number
+  /** The members of all lists together, those of several lists several times. */
+  listed: number
+  /** No other users are in the lists. */
+  isWhole: boolean
+}
+
+/** How many users get the blast. An estimate, unless all were read: the others are in as many lists, and are reached as often. */
+export const recipientsOf = ({ reached, memberships, listed, isWhole }: AudienceSample): number =>
+  isWhole ? reached : Math.round((listed / Math.max(memberships, 1)) * reached)
+
 type Priced = { amount: number; currency: string }
 
 /** What the messages cost. */

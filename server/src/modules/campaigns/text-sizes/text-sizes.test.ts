@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { CAMPAIGNS, messagesIn, pathOf, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { segmentsOf } from '../../templates/sms.ts'
-import { costOf, type Measured, summaryOf } from './summary.ts'
+import { costOf, type Measured, recipientsOf, summaryOf } from './summary.ts'
 
 const TWILIO = { account_sid: `AC${'0'.repeat(32)}`, auth_token: 'secret', from: '+61400000000' }
 
@@ -120,6 +120,26 @@ test('the cost is that of the provider of the campaign, else of the default', as
   expect(unpriced.body.segment_price).toBeNull()
   expect((await sizesOf(w, campaign)).body.cost).toBeNull()
 })
+
+test('a user in several lists, and an address of several users, is one recipient', async () => {
+  await using w = await world()
+  const all = await named(w, 10, 10, 10)
+  const { body: other } = await w.post('/api/client/lists', { name: 'Other', type: 'static' })
+  await w.post(`/api/client/lists/${other.id}/users`, { external_ids: ['user-0', 'user-1', 'user-2'] })
+  await w.post('/api/client/users/batch', [{ external_id: 'user-2', phone: '+61491570001' }])
+  const provider = { name: 'Twilio', kind: 'twilio', channel: 'text', settings: TWILIO }
+  await w.post('/api/client/providers', { ...provider, segment_price: { amount: 0.05, currency: 'AUD' } })
+  const sizes = (await sizesOf(w, await textTo(w, [all, other.id]))).body
+  expect(sizes).toMatchObject({ users: 2, recipients: 2, cost: { per_message: 0.05, total: 0.1 } })
+})
+
+test.each([
+  ['all were read', { reached: 250, memberships: 600, listed: 600, isWhole: true }, 250],
+  ['a part of one list was read', { reached: 900, memberships: 1000, listed: 5000, isWhole: false }, 4500],
+  ['a part of two equal lists was read', { reached: 900, memberships: 2000, listed: 10_000, isWhole: false }, 4500],
+  ['the lists have lost their users since', { reached: 900, memberships: 0, listed: 0, isWhole: false }, 0],
+  ['the lists are empty', { reached: 0, memberships: 0, listed: 0, isWhole: true }, 0],
+])('recipients, when %s', (_, sample, expected) => expect(recipientsOf(sample)).toBe(expected))
 
 test.each([
   [{ amount: 0, currency: 'AUD' }, 'segment_price.amount'],

@@ -21,9 +21,10 @@ const LIST = 'list:'
 
 export async function neededBy(ctx: ProjectCtx, graph: Graph): Promise<Needed> {
   const steps = [...graph.steps.values()]
-  const lists = await listsThrough(ctx, listsNamed(graph, steps))
-  const rules = [...steps.flatMap((step) => step.rules.map(({ rule }) => rule)), ...lists.flatMap(({ rule }) => rule ?? [])]
   const campaigns = await simulatedCampaigns(ctx, idsIn<CampaignId>(steps, 'action', 'campaign_id'))
+  const exclusions = [...campaigns.values()].flatMap(({ campaign }) => campaign.exclusion_list_ids as ListId[])
+  const lists = await listsThrough(ctx, listsNamed(graph, steps).union(new Set(exclusions)))
+  const rules = [...steps.flatMap((step) => step.rules.map(({ rule }) => rule)), ...lists.flatMap(({ rule }) => rule ?? [])]
   const subscriptions = new Set<SubscriptionId>([
     ...rules.flatMap(({ references }) => references.subscriptions as SubscriptionId[]),
     ...idsIn<SubscriptionId>(steps, 'subscription', 'subscription_id'),

@@ -2,7 +2,7 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf } from '../../../lib/channels.ts'
 import { fault, missing, refuse } from '../../../lib/errors.ts'
-import type { CampaignId, JourneyId } from '../../../lib/ids.ts'
+import type { CampaignId, JourneyId, ListId } from '../../../lib/ids.ts'
 import { DAY_MS, HOUR_MS, parseTime, SECOND_MS } from '../../../lib/times.ts'
 import { isSendable, reasonAgainst, renderSimulated } from '../../campaigns/index.ts'
 import { pastEventsOf } from '../../events/index.ts'
@@ -129,7 +129,7 @@ async function suppressedFor(ctx: ProjectCtx, { campaigns }: Needed, row: UserRo
 export function reasonFor(
   { campaigns }: Needed,
   id: CampaignId,
-  { user, subscriptions }: SimulatedUser,
+  { user, subscriptions, lists }: SimulatedUser,
   suppressed: Pick<ReadonlySet<string>, 'has'>,
 ) {
   const found = campaigns.get(id)
@@ -137,7 +137,8 @@ export function reasonFor(
   const { campaign } = found
   const state = subscriptions.get(campaign.subscription_id)?.state ?? 0
   const address = addressOf(campaign.channel, user)
-  return { reason: reasonAgainst(found, user, state, suppressed.has(`${id} ${address}`)), campaign }
+  const isExcluded = campaign.exclusion_list_ids.some((list) => lists.has(list as ListId))
+  return { reason: reasonAgainst(found, user, state, suppressed.has(`${id} ${address}`), isExcluded), campaign }
 }
 
 /** The settings of the project that a simulation uses, with its lists and subscription types. */

@@ -68,6 +68,18 @@ export const membersAmong = async (ctx: ProjectCtx, listIds: ListId[], userIds: 
     ),
   )
 
+const MemberOfRow = Type.Object({ list_id: IdOf<ListId>(), user_id: IdOf<UserId>() })
+
+/** The lists among these that each of these users is a member of. */
+export const listsOfMembers = (ctx: ProjectCtx, listIds: ListId[], userIds: UserId[]) =>
+  ctx.db.many(
+    MemberOfRow,
+    sql`select l.id as list_id, p.user_id
+        from lists l
+        join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = any(${userIds}::bigint[]) and p.is_member
+        where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null`,
+  )
+
 const MembershipRow = Type.Object({ id: IdOf<ListId>(), name: Type.String(), is_member: Type.Boolean() })
 
 /** The memberships of a user in the live lists among these. */
@@ -79,6 +91,16 @@ export const membershipsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId
         left join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = ${userId}
         where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null
         order by l.id`,
+  )
+
+/** In how many of these lists these users are, together. */
+export const countMemberships = (ctx: ProjectCtx, listIds: ListId[], userIds: UserId[]): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select count(*) as users
+        from lists l
+        join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = any(${userIds}::bigint[]) and p.is_member
+        where l.project_id = ${ctx.projectId} and l.id = any(${listIds}::bigint[]) and l.archived_at is null`,
   )
 
 /** The members of these lists together; a user in several lists counts several times. Fast enough to show progress. */

@@ -6,6 +6,7 @@ import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
 import { findLiveUsers, type UserRow } from '../../users/index.ts'
 import { isSending, type SendingCampaign, skipReasonFor } from '../eligibility.ts'
+import { exclusionsOf } from '../exclusions.ts'
 import { newMessageId } from '../messages.queries.ts'
 import { createRequested } from '../requests/service.ts'
 import { missingMessage } from '../retention.ts'
@@ -79,7 +80,8 @@ async function decide(
   const address = addressOf(channel, user)
   const isTransactional = consent?.is_transactional ?? false
   const suppression = address === null ? undefined : (await suppressedAmong(ctx, channel, [address], { isTransactional })).get(address)
-  const reason = skipReasonFor(channel, { user, consent, suppression })
+  const isExcluded = (await exclusionsOf(ctx, [campaign], [user.id]))(campaign, user.id)
+  const reason = skipReasonFor(channel, { user, consent, suppression, isExcluded })
   return {
     state: reason === null ? 'queued' : 'skipped',
     reason,

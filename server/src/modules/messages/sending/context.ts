@@ -8,6 +8,7 @@ import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmo
 import { chooseTemplate, type SendableTemplate, sendableTemplatesOf } from '../../templates/index.ts'
 import { findLiveUsers, mergesInto, pushDevicesOf, type UserRow } from '../../users/index.ts'
 import type { SendContext, SendingCampaign, Throttle } from '../eligibility.ts'
+import { exclusionsOf } from '../exclusions.ts'
 import { havingCause } from '../messages.queries.ts'
 import { delayedUntil, longestWindowMs, NO_POLICY, quietUntil, type Received, type SendingPolicy } from '../policy/policy.ts'
 import { findPolicy, type ReceivedRow, receivedSince } from '../policy/queries.ts'
@@ -53,13 +54,18 @@ export async function loadSendContexts(
   const [found, allTemplates, users, policy] = about
   const campaigns = new Map(found.map((campaign) => [campaign.id, campaign]))
   const templates = Map.groupBy(allTemplates, ({ campaign_id }) => campaign_id)
-  const [consents, suppressions, devices, hasOwn, throttleOf, connections] = await Promise.all([
+  const [consents, suppressions, devices, hasOwn, throttleOf, connections, isExcluded] = await Promise.all([
     consentsOf(ctx, messages, campaigns, users),
     suppressionsOf(ctx, channel, users, false),
     channels[channel].recipient === 'devices' ? devicesOf(ctx, users) : new Map<UserId, PushTarget[]>(),
     causesOfMergedUsers(ctx, messages, users),
     throttlesOf(ctx, findSendingCampaigns, policy ?? NO_POLICY, messages, users),
     connectionsOf(ctx, channel, found),
+    exclusionsOf(
+      ctx,
+      found,
+      [...users.values()].map(({ id }) => id),
+    ),
   ])
   const hasTransactional = [...consents.values()].some(({ is_transactional }) => is_transactional)
   const ofTransactional = hasTransactional ? await suppressionsOf(ctx, channel, users, true) : suppressions
@@ -95,6 +101,7 @@ export async function loadSendContexts(
         user,
         consent,
         suppression: address == null ? undefined : (consent?.is_transactional ? ofTransactional : suppressions).get(address),
+        isExcluded: campaign !== undefined && user !== undefined && isExcluded(campaign, user.id),
         template:
           (request && templateOf(campaign_id, request)) ?? templateFor(campaign_id, request?.locale ?? user?.locale ?? null, chosen ?? 0),
         variant: chosen,

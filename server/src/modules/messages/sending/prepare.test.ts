@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest'
+import { CAMPAIGNS } from '../../../../test/blasts.ts'
+import { answerOrders, order, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
+import { world } from '../../../../test/world.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { createTemplateCache } from './prepare.ts'
@@ -24,4 +28,26 @@ test('the small templates of five thousand projects stay prepared', async () => 
 test('large templates do not fill the memory', async () => {
   const html = 'x'.repeat(1_000_000)
   expect(await keptOf(Array.from({ length: 100 }, (_, id) => templateOf(id, html)))).toBeLessThan(100)
+})
+
+test('`data-track` is taken out of emails whose links are not tracked, and of those with redacted values, which get no parameters', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const campaign = await answerOrders(w)
+  const html = '<p><a href="https://shop.example.com/a" data-track="false">A</a> <a href="https://shop.example.com/b">B</a></p>'
+  await w.put(`${CAMPAIGNS}/${campaign.id}/templates/en`, { from: 'shop@example.com', subject: 'Hi', html })
+  await w.users('ana')
+  await order(w, 'ana')
+  await w.drain()
+  await w.patch(`${CAMPAIGNS}/${campaign.id}`, { utm: { source: 's', medium: 'm', campaign: 'c' } })
+  const secret = { campaign_id: campaign.id, user: { external_id: 'ana' }, data: { code: '1' }, redact: ['data.code'] }
+  expect((await w.post('/api/client/messages', secret, { key: w.keys.publisher })).status).toBe(202)
+  await w.drain()
+  const sent = relay.mails.map(({ raw }) => raw.replaceAll('=\r\n', '').replaceAll('=3D', '='))
+  expect(sent).toHaveLength(2)
+  for (const raw of sent) {
+    expect(raw).toContain('<a href="https://shop.example.com/a">A</a> <a href="https://shop.example.com/b">B</a>')
+    expect(raw).not.toContain('data-track')
+  }
 })

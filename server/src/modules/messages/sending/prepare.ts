@@ -31,7 +31,7 @@ export function createTemplateCache(): TemplateCache {
   })
   return async (ctx, project, channel, template, hasUtm) => {
     const wraps = wrapsLinks(project, channel)
-    const numbers = hasUtm && channels[channel].links !== null
+    const numbers = numbersLinks(channel, template, hasUtm)
     const key = `${ctx.projectId}:${template.campaign_id}:${template.id}:${template.updated_at.getTime()}:${wraps}:${numbers}`
     const found = known.get(key)
     if (found) return found
@@ -53,6 +53,12 @@ const wrapsLinks = (project: SendingProject, channel: Channel): boolean => {
   return links !== null && project[links.wrappedBy]
 }
 
+/** Links that are not tracked are numbered to get parameters. An email with `data-track` is, because numbering takes that out. */
+const numbersLinks = (channel: Channel, { content }: SendableTemplate, hasUtm: boolean): boolean => {
+  const { links } = channels[channel]
+  return links !== null && (hasUtm || (links.in === 'html' && /data-track/i.test(content.html as string)))
+}
+
 /** Prepares a template for a test send. Its links are wrapped, but not saved. */
 export const prepareTest = async (
   ctx: ProjectCtx,
@@ -62,7 +68,7 @@ export const prepareTest = async (
   hasUtm: boolean,
 ): Promise<Prepared> => {
   if (wrapsLinks(project, channel)) return withLinks(ctx, channel, template, async (links) => links.map(() => NO_LINK))
-  return hasUtm && channels[channel].links !== null ? withLinks(ctx, channel, template, async () => []) : untracked(template)
+  return numbersLinks(channel, template, hasUtm) ? withLinks(ctx, channel, template, async () => []) : untracked(template)
 }
 
 const NO_LINK = 0 as LinkId

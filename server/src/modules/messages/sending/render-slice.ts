@@ -11,7 +11,7 @@ import type { MessageRequest } from '../requests/schema.ts'
 import { withSealed } from '../requests/service.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import type { SendContexts } from './context.ts'
-import { type Prepared, type TemplateCache, untracked } from './prepare.ts'
+import type { TemplateCache } from './prepare.ts'
 import type { Composing, SendingProject } from './render.ts'
 import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
 
@@ -38,19 +38,19 @@ export async function renderSlice(
   const channel = slice[0]?.message.channel as Channel
   const messages: ToRender[] = []
   const redacted: ToRender[] = []
-  const plain = new Map<SendableTemplate, Prepared>()
+  const plain = { ...project, link_wrap_email: false, link_wrap_push: false }
   const domains = new Map<DomainId | null, Domains>()
   for (const { message, eligible, connection } of slice) {
     const { campaign, user, consent, template } = eligible
     const { id, name, subscription_id } = campaign
     const request = requestOf(message)
     const { redact = [], sealed = null } = request ?? {}
-    // The address of a tracked link is shown in reports, so redacted messages have none.
-    if (redact.length > 0 && !plain.has(template)) plain.set(template, untracked(template))
-    const prepared = (redact.length > 0 && plain.get(template)) || (await prepare(ctx, project, channel, template, campaign.utm !== null))
+    // The address of a tracked link is shown in reports, so redacted messages have none, and no parameters.
+    const [links, utm] = redact.length > 0 ? [plain, null] : [project, campaign.utm]
+    const prepared = await prepare(ctx, links, channel, template, utm !== null)
     const { trackingUrl, fromDomain } = domains.get(campaign.custom_domain_id) ?? (await domainsOf(ctx, campaign.custom_domain_id))
     domains.set(campaign.custom_domain_id, { trackingUrl, fromDomain })
-    const input = { id: message.id, campaign: { id, name, subscription_id }, user, template: prepared, trackingUrl, utm: campaign.utm }
+    const input = { id: message.id, campaign: { id, name, subscription_id }, user, template: prepared, trackingUrl, utm }
     const { event } = message
     const composing =
       connection.takesMail !== null && hasNoFiles(template, request) && composingOf(message, connection, request, fromDomain)

@@ -34,6 +34,7 @@ export const email = templateKind({
     ...common,
   }),
   html: ['html'],
+  mailboxes: { from: 'one', reply_to: 'list', cc: 'list', bcc: 'list' },
   check: ({ html, mjml, from, reply_to, cc, bcc }) => [
     ...bodyFaults(html, mjml),
     ...addressFaults('from', from, (text) => [text]),

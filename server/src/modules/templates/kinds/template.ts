@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Fault } from '../../../lib/errors.ts'
 import { Line } from '../../../lib/shapes.ts'
+import type { MailboxMember } from '../mail-names.ts'
 import type { Segments } from '../sms.ts'
 
 const REQUIRED_MAX = 50
@@ -27,6 +28,8 @@ export type TemplateKind<S extends TSchema = TSchema> = {
   shape: S
   /** The members that are HTML. Values rendered into them are escaped. */
   html: readonly string[]
+  /** The members that are addresses with display names. Values rendered into a name are part of it, whatever they contain. */
+  mailboxes?: Readonly<Record<string, MailboxMember>>
   /** Checks that concern several members, or strings that contain no Liquid. */
   check?: (data: Static<S>) => Fault[]
   /** Compiles content for a locale when it is saved, if the channel needs it. */
