@@ -1808,7 +1808,7 @@ export interface paths {
         };
         /**
          * Read the template of a locale
-         * @description Returns only the template with exactly this locale and variant, without a fallback.
+         * @description Returns only the template of this locale, in any spelling, and this variant, without a fallback.
          */
         get: operations["getCampaignTemplate"];
         /**
@@ -17501,7 +17501,7 @@ export interface components {
                 /** @description The segments of the longest message. */
                 segments: number;
             } | null;
-            /** @description An estimate of how many users in the lists of a blast will get the message, based on the sample. */
+            /** @description How many users in the lists of a blast will get the message. An estimate based on the sample if there are more users than were read. */
             recipients: number | null;
             /** @description An estimate based on the `segment_price` of the provider; null if it has none. */
             cost: {
