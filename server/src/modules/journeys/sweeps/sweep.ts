@@ -103,14 +103,15 @@ async function overEntrances(ctx: InTx, sweep: SweepRow, filter: EntranceFilter,
   return places.length
 }
 
-/** Users whose history is in the future, those who have left included, and then the entrances that acted there. */
+/** The history of all users, those who have left included, is read for instants in the future. Then the entrances follow that acted there. */
 async function overFuture(ctx: InTx, sweep: SweepRow, after: Date): Promise<number> {
   const now = ctx.clock.now()
-  if (sweep.cursor === null) {
-    const done = await setBackJourneyUsers(ctx, sweep.journey_id, now > after ? now : after, HISTORIES_AT_ONCE)
-    if (done === HISTORIES_AT_ONCE) return done
-  }
-  return overEntrances(ctx, sweep, { actedAfter: after }, { do: 'clock' })
+  const cursor = sweep.cursor ?? { ...FIRST, isHistory: true }
+  if (!cursor.isHistory) return overEntrances(ctx, sweep, { actedAfter: after }, { do: 'clock' })
+  const range = { after: cursor.user_id, limit: HISTORIES_AT_ONCE }
+  const { users, last } = await setBackJourneyUsers(ctx, sweep.journey_id, now > after ? now : after, range)
+  await saveSweep(ctx, sweep.id, last !== null && users === HISTORIES_AT_ONCE ? { user_id: last, isHistory: true } : FIRST, sweep.next_at)
+  return users
 }
 
 const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => (await findJourney(ctx, journey_id))?.status === 'live'
