@@ -14,7 +14,7 @@ import { causes } from '../engine/ids.ts'
 import { LATE_MS } from '../engine/run.ts'
 import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
-import { freePlaces } from '../rates.queries.ts'
+import { freeAllPlaces } from '../rates.queries.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
 import { claimSweep, deleteSweep, dueSweeps, insertSweep, noteMissed, publishedAt, type SweepRow, saveSweep } from './queries.ts'
 import { type Due, dueAt, nextInstant, zonesAt } from './schedules.ts'
@@ -43,7 +43,7 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
     case 'publish':
       return overTwice(ctx, sweep, work, await leftBehind(ctx, sweep, work.params), { do: 'plan', version: work.params.version })
     case 'exit':
-      if (sweep.cursor === null && !work.params.isAgain) await freePlaces(ctx, sweep.journey_id)
+      if (sweep.cursor === null && !work.params.isAgain) await freeAllPlaces(ctx, sweep.journey_id)
       return overTwice(ctx, sweep, work, { enteredBefore: lastEntry(ctx, work.params) }, { do: 'exit', reason: work.params.reason })
     case 'resume':
       return overTwice(ctx, sweep, work, { held: true }, { do: 'wake' })
