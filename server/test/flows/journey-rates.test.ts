@@ -73,6 +73,26 @@ test('a new version with another rate gives those who wait new places, from its 
   expect(await passedBy(w, 2)).toEqual([2, 3, 4])
 })
 
+test('users of an earlier version get new places too when they follow to another rate, and those who enter are not behind them', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, steps(DAILY))
+  await enter(w, 'ana', 'bob', 'kim', 'lee')
+  await publish(w, journey, steps(HOURLY), {})
+  await publish(w, journey, steps(HOURLY, 'passed again'))
+  await enter(w, 'zoe')
+  expect(await passedBy(w, 3)).toEqual([2, 3, 4, 5])
+})
+
+test('users who keep their places at the rate of an earlier version are followed by those who get new ones', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, steps(HOURLY))
+  await enter(w, 'ana', 'bob', 'kim')
+  await publish(w, journey, steps(DAILY), {})
+  await enter(w, 'lee', 'pia')
+  await publish(w, journey, steps(HOURLY, 'passed again'))
+  expect(await passedBy(w, 4)).toEqual([1, 2, 3, 4, 5])
+})
+
 test('the places of users who stay on their version are not given to others', async () => {
   await using w = await world()
   const journey = await createJourney(w, { status: 'live' }, steps(HOURLY))

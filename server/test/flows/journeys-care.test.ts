@@ -198,6 +198,33 @@ test('users who entered or were held out in a future that did not come may enter
   expect(await counts(w, 'entered', 'refused')).toEqual({ entered: 4 })
 })
 
+test('a goal that was reached in a future that did not come counts again for the next entry, and entries there are not those of today', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const journey = await createJourney(w, {}, steps)
+  const settings = { goals: [{ name: 'bought', event_name: 'purchase', within_days: 60 }], max_entries_per_day: 1 }
+  expect((await w.patch(journey.path, { settings })).status).toBe(200)
+  expect((await journey.post('publish')).status).toBe(200)
+  const enterAndBuy = async () => {
+    await send(w, { name: 'cart', external_id: 'ana' })
+    await w.drain()
+    w.advance('2 hours')
+    await send(w, { name: 'purchase', external_id: 'ana' })
+    await w.drain()
+  }
+  const before = w.clock.now()
+  w.advance('40 days')
+  await enterAndBuy()
+  w.clock.set(before)
+  await w.drain()
+  w.advance('1 day')
+  await enterAndBuy()
+  expect(await counts(w, 'entered', 'goal', 'refused')).toEqual({ entered: 2, goal: 2 })
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  expect(await counts(w, 'entered', 'refused')).toEqual({ entered: 2, refused: 1 })
+})
+
 test('after a long outage steps do not follow each other at once', async () => {
   await using w = await world()
   await w.users('ana')

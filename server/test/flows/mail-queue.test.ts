@@ -1,7 +1,7 @@
 /** Email in the mail queue is listed, paused, tried again, cancelled and erased, observed at the mail hosts. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DAY_MS } from '../../src/lib/times.ts'
-import { blastTo, pathOf, schedule, write } from '../blasts.ts'
+import { DAY_MS, MINUTE_MS } from '../../src/lib/times.ts'
+import { blastTo, CAMPAIGNS, pathOf, schedule, subscriptionTo, write } from '../blasts.ts'
 import { type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
 import { answerOrders } from '../mailing.ts'
 import { select } from '../select.ts'
@@ -151,6 +151,86 @@ test('a paused campaign delivers nothing, and what is due when it is resumed', a
   await w.post(`/api/client/campaigns/${campaign.id}/resume`)
   await w.events()
   expect(acceptedBy(domain)).toBe(1)
+})
+
+describe('a trigger that is finished', () => {
+  /** A trigger with an email that its host deferred. */
+  async function deferredTrigger() {
+    const domain = domainOf(true)
+    const { body: trigger } = await w.post(CAMPAIGNS, { type: 'trigger', name: 'Thanks', subscription_id: await subscriptionTo(w) })
+    await w.put(`${pathOf(trigger)}/templates/en`, { from: 'shop@example.com', subject: 'Thanks', html: '<p>Thanks</p>' })
+    await write(w, trigger, { state: 'running' })
+    await w.post('/api/client/users/batch', [{ external_id: domain, email: `kim@${domain}` }])
+    expect((await w.post(`${pathOf(trigger)}/trigger`, { external_id: domain })).status).toBe(202)
+    await w.events()
+    return { domain, trigger: trigger as { id: number } }
+  }
+
+  const endOf = async (domain: string) => {
+    const [{ state, reason }] = (await w.get(`/api/client/messages?domain=${domain}`)).body.results
+    return [acceptedBy(domain), state, reason]
+  }
+  const STOPPED = [0, 'aborted', 'campaign_stopped']
+
+  test('delivers the email that waits', async () => {
+    const { domain, trigger } = await deferredTrigger()
+    await write(w, trigger, { state: 'finished' })
+    w.advance('1 hour')
+    await w.events()
+    expect(acceptedBy(domain)).toBe(1)
+  })
+
+  test.each(['after', 'before'] as const)('while it is paused delivers no email any more, %s it was held', async (order) => {
+    const { domain, trigger } = await deferredTrigger()
+    await w.post(`${pathOf(trigger)}/pause`)
+    if (order === 'after') {
+      w.advance('1 hour')
+      await w.events()
+      expect((await listed(domain))[0].state).toBe('paused')
+    }
+    await write(w, trigger, { state: 'finished' })
+    w.advance('1 hour')
+    await w.events()
+    expect(await endOf(domain)).toEqual(STOPPED)
+  })
+
+  test('while it is paused sends nothing that a member has sent again', async () => {
+    const { domain, trigger } = await deferredTrigger()
+    w.advance('1 hour')
+    await w.events()
+    expect(acceptedBy(domain)).toBe(1)
+    const [{ id }] = (await w.get(`/api/client/messages?domain=${domain}`)).body.results
+    await w.post(`${pathOf(trigger)}/pause`)
+    expect((await w.post(`/api/client/messages/${id}/resend`)).body.state).toBe('queued')
+    await w.events()
+    await write(w, trigger, { state: 'finished' })
+    w.advance('1 hour')
+    await w.events()
+    expect(acceptedBy(domain)).toBe(1)
+    // The campaign has finished, and may send again what a member asks for from now on.
+    expect((await w.post(`/api/client/messages/${id}/resend`)).body.state).toBe('queued')
+    await w.events()
+    expect(acceptedBy(domain)).toBe(2)
+  })
+
+  test('while it is paused delivers nothing of what was under way either, if that did not succeed', async () => {
+    const { domain, trigger } = await deferredTrigger()
+    await w.post(`${pathOf(trigger)}/pause`)
+    const minute = new Date(w.clock.now().getTime() + MINUTE_MS)
+    await select(
+      w,
+      `update mail_recipients set state = 'claimed', lease_token = gen_random_uuid(), lease_until = $2 where domain = $1 returning no`,
+      [domain, minute],
+    )
+    await write(w, trigger, { state: 'finished' })
+    await w.events()
+    w.advance('2 minutes')
+    await w.events()
+    w.advance('1 hour')
+    await w.events()
+    expect(await endOf(domain)).toEqual(STOPPED)
+    expect(await select(w, 'select pending_action from campaigns where id = $1', [trigger.id])).toEqual([{ pending_action: null }])
+  })
 })
 
 test('waiting email is tried again at once on request', async () => {

@@ -257,11 +257,14 @@ const SendingRow = Type.Object({
 export const findSendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], how: 'share' | 'archived' | 'live' = 'live') =>
   SENDING[how](ctx, ctx.projectId, ids)
 
+/** A finished campaign sends what is in the mail queue and what is sent again, but nothing while a trigger that was paused is withdrawn. */
+const sendingState = sql`case when state = 'finished' and pending_action = 'withdraw' then 'aborted' else state end`
+
 const sendingStatement = (calls: JointCall<CampaignId[]>[], which: Sql, lock: Sql) =>
   sql`select q.call, c.*
       from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
       cross join lateral (
-        select id, name, state, utm, mail_retries, paused_at is not null as is_paused, subscription_id, provider_id, custom_domain_id,
+        select id, name, ${sendingState} as state, utm, mail_retries, paused_at is not null as is_paused, subscription_id, provider_id, custom_domain_id,
                expires_after_hours, winner_variant, winner is not null and winner_variant is null as waits_for_winner,
                case when type = 'trigger' then to_jsonb(exclusion_list_ids) else '[]' end as exclusion_list_ids,
                case when rate is not null

@@ -128,10 +128,10 @@ const directFaults = ({ is_direct }: CampaignRow, changes: CampaignChanges): Fau
 
 const STOPPED: CampaignState[] = ['aborting', 'aborted']
 
-/** What was held by the pause of a trigger that is finished is released, so that it ends when it is due. */
+/** What waits is withdrawn when a campaign stops, and when a trigger is finished while it is paused: a pause must not end in delivery. */
 function pendingActionAfter(before: CampaignRow, { state }: CampaignFields): PendingAction | null {
-  if (state !== before.state && STOPPED.includes(state)) return 'withdraw'
-  return state === 'finished' && before.paused_at !== null ? 'release' : null
+  const isStopped = state !== before.state && STOPPED.includes(state)
+  return isStopped || (state === 'finished' && before.paused_at !== null) ? 'withdraw' : null
 }
 
 const lateFaults = (before: CampaignRow, after: CampaignFields): Fault[] =>

@@ -22,7 +22,7 @@ export {
   type EntranceChange,
   endedAmong,
   entrancesOf,
-  entriesSince,
+  entriesBetween,
   insertEntrances,
   insertTimers,
   insideAmong,

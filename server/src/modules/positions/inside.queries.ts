@@ -5,14 +5,19 @@ import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
 import { Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 
-const UsersAtStepRow = Type.Object({ version: Type.Integer(), external_id: Type.String(), users: Type.Integer() })
+const UsersAtStepRow = Type.Object({
+  version: Type.Integer(),
+  external_id: Type.String(),
+  users: Type.Integer(),
+  last_due_at: Nullable(Instant),
+})
 
-/** The number of entrances at each step, by version. */
+/** The number of entrances at each step, by version, and when the last of them is due. */
 export const usersAtSteps = (ctx: ProjectCtx, journeyId: JourneyId) =>
   ctx.db.many(
     UsersAtStepRow,
-    sql`select e.version, s.external_id, e.users
-        from (select version, step_id, count(*) as users from journey_entrances
+    sql`select e.version, s.external_id, e.users, e.last_due_at
+        from (select version, step_id, count(*) as users, max(due_at) as last_due_at from journey_entrances
               where project_id = ${ctx.projectId} and journey_id = ${journeyId}
               group by version, step_id) e
         join journey_steps s on s.project_id = ${ctx.projectId} and s.journey_id = ${journeyId} and s.id = e.step_id

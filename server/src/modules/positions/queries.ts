@@ -3,7 +3,7 @@ import { type Sql, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
-import { IdOf } from '../../lib/shapes.ts'
+import { IdOf, Nullable } from '../../lib/shapes.ts'
 import { copyLine } from './copy-line.ts'
 import { EntranceRow, type JourneyUserChange, JourneyUserRow, Json, type PastEntrance, type TimerRow } from './schema.ts'
 import { type StoredTrail, storedTrail, withTrail } from './trail.ts'
@@ -134,27 +134,37 @@ export const saveJourneyUsers = (ctx: InTx, changes: JourneyUserChange[]) =>
             arm = coalesce(excluded.arm, u.arm), goals = u.goals || excluded.goals`,
   )
 
+const SetBackRow = Type.Object({ users: Type.Integer(), last: Nullable(IdOf<UserId>()) })
+
 /**
- * Sets instants of the stored history of a journey that are later than `after`, because a clock was ahead, back to now: of at most `limit`
- * users. Returns of how many.
+ * Reads the next users of a journey, and sets instants of their stored history that are later than `since`, because a clock was ahead, back
+ * to now. Returns how many were read, and the last of them. Each is read once, and few at a time: no index knows whose instants are ahead.
  */
-export const setBackJourneyUsers = (ctx: InTx, journeyId: JourneyId, after: Date, limit: number): Promise<number> => {
+export const setBackJourneyUsers = (ctx: InTx, journeyId: JourneyId, since: Date, { after, limit }: { after: UserId; limit: number }) => {
   const now = ctx.clock.now()
+  const ofJourney = sql`u.project_id = ${ctx.projectId} and u.journey_id = ${journeyId}`
   const notAfterNow = (column: Sql) => sql`case when u.${column} > ${now} then ${now} else u.${column} end`
-  return ctx.db.run(
-    sql`with ahead as (
-          select user_id from journey_users
-          where project_id = ${ctx.projectId} and journey_id = ${journeyId}
-            and greatest(last_entered_at, last_ended_at, held_out_at) > ${after}
-          order by user_id
-          limit ${limit}
+  return ctx.db.one(
+    SetBackRow,
+    sql`with read as materialized (
+          select u.user_id from journey_users u where ${ofJourney} and u.user_id > ${after} order by u.user_id limit ${limit}
+        ), ahead as materialized (
+          select u.user_id from journey_users u
+          where ${ofJourney} and u.user_id > ${after} and u.user_id <= (select max(user_id) from read)
+            and (greatest(u.last_entered_at, u.last_ended_at, u.held_out_at) > ${since}
+                 or exists (select 1 from jsonb_each_text(u.goals) g where g.value::timestamptz > ${since}))
+          order by u.user_id
           for update
+        ), changed as (
+          update journey_users u
+          set first_entered_at = ${notAfterNow(sql`first_entered_at`)}, last_entered_at = ${notAfterNow(sql`last_entered_at`)},
+              last_ended_at = ${notAfterNow(sql`last_ended_at`)}, held_out_at = ${notAfterNow(sql`held_out_at`)},
+              goals = (select coalesce(jsonb_object_agg(g.key, case when g.value::timestamptz > ${now} then ${now.toISOString()} else g.value end), '{}')
+                       from jsonb_each_text(u.goals) g)
+          from ahead a
+          where ${ofJourney} and u.user_id = a.user_id
         )
-        update journey_users u
-        set first_entered_at = ${notAfterNow(sql`first_entered_at`)}, last_entered_at = ${notAfterNow(sql`last_entered_at`)},
-            last_ended_at = ${notAfterNow(sql`last_ended_at`)}, held_out_at = ${notAfterNow(sql`held_out_at`)}
-        from ahead a
-        where u.project_id = ${ctx.projectId} and u.journey_id = ${journeyId} and u.user_id = a.user_id`,
+        select count(*) as users, max(user_id) as last from read`,
   )
 }
 
@@ -178,16 +188,17 @@ function* pastLines(projectId: number, rows: PastEntrance[]): Generator<string> 
 
 const EntriesRow = Type.Object({ user_id: IdOf<UserId>(), journey_id: IdOf<JourneyId>(), entries: Type.Integer() })
 
-/** How often users entered journeys since an instant. */
-export const entriesSince = (ctx: InTx, pairs: { user_id: UserId; journey_id: JourneyId }[], since: Date) =>
+/** How often users entered journeys since an instant, and until another: a clock that was ahead may have dated entries later. */
+export const entriesBetween = (ctx: InTx, pairs: { user_id: UserId; journey_id: JourneyId }[], since: Date, until: Date) =>
   ctx.db.many(
     EntriesRow,
     sql`select p.user_id, p.journey_id,
                (select count(*) from journey_entrances e
-                where e.project_id = ${ctx.projectId} and e.user_id = p.user_id and e.journey_id = p.journey_id and e.entered_at > ${since})
+                where e.project_id = ${ctx.projectId} and e.user_id = p.user_id and e.journey_id = p.journey_id
+                  and e.entered_at > ${since} and e.entered_at <= ${until})
                + (select count(*) from journey_past e
                   where e.project_id = ${ctx.projectId} and e.user_id = p.user_id and e.journey_id = p.journey_id and e.ended_at > ${since}
-                    and e.entered_at > ${since}) as entries
+                    and e.entered_at > ${since} and e.entered_at <= ${until}) as entries
         from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ journey_id }) => journey_id)}::bigint[]) as p(user_id, journey_id)`,
   )
 

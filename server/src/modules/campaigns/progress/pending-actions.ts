@@ -58,7 +58,7 @@ async function runChunk(ctx: ProjectCtx, id: CampaignId, chunkMessages: number):
     const locked = await queries.lockPendingAction(ctx, id, 'update')
     if (!locked) return 0
     const { changed } = await ACTIONS[locked.pending_action](ctx, id, locked.state, { after: null, limit: chunkMessages })
-    if (changed > 0 || !(await isWithdrawn(ctx, id, locked.state))) return changed
+    if (changed > 0 || !(await isComplete(ctx, id, locked))) return changed
     ctx.wake(LAUNCH)
     return queries.endPendingAction(ctx, id)
   })
@@ -83,11 +83,11 @@ const ACTIONS: Record<PendingAction, (ctx: InTx, id: CampaignId, state: Campaign
 }
 
 /**
- * A blast is scheduled again only when no message and no email is in flight, because those may still be returned to a queue. Messages first: a
- * message that leaves meanwhile is in the mail queue then.
+ * A blast is scheduled again, and a finished trigger has nothing withdrawn any more, only when no message and no email is in flight, because
+ * those may still be returned to a queue. Messages first: a message that leaves meanwhile is in the mail queue then.
  */
-const isWithdrawn = async (ctx: InTx, id: CampaignId, state: CampaignState): Promise<boolean> => {
-  if (state !== 'aborting') return true
+const isComplete = async (ctx: InTx, id: CampaignId, { state, pending_action }: queries.PendingActionRow): Promise<boolean> => {
+  if (pending_action !== 'withdraw' || (state !== 'aborting' && state !== 'finished')) return true
   const pending = (await messageCountsOf(ctx, [id])).get(id)?.pending ?? 0
   return pending === 0 && !(await hasEmailOf(ctx, id))
 }

@@ -22,6 +22,7 @@ const PendingActionRow = Type.Object({
   state: CampaignRow.properties.state,
   pending_action: OneOf(['hold', 'release', 'withdraw'] as const),
 })
+export type PendingActionRow = Static<typeof PendingActionRow>
 
 const isFree = (hold: 'share' | 'update'): Sql => (hold === 'share' ? sql`for share skip locked` : sql`for update skip locked`)
 

@@ -1,6 +1,6 @@
 /** Who enters a journey, and which entrance is used. Pure: the engine loads what `EntryState` asks for. */
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
-import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import type { EntranceSettings } from '../steps/entrance.ts'
 import { isStartingName } from '../steps/event-names.ts'
 import { durationMs, entryKeyIn, testsOf } from '../steps/settings.ts'
@@ -13,6 +13,8 @@ export const DEPTH_MAX = 8
 /** Entrances of a user into a journey within 24 hours, if the settings say nothing else. */
 export const ENTRIES_PER_DAY = 50
 export const ENTRIES_PERIOD_MS = DAY_MS
+/** A clock that is ahead by less passes by itself: timers rest until then. */
+export const AHEAD_MS = 5 * MINUTE_MS
 
 /** An entrance of a graph, compiled. */
 export type EntranceStep = {

@@ -3,12 +3,12 @@ import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
 import { hasLiquid } from '../../../lib/liquid/liquid.ts'
 import { loadFactsFor } from '../../lists/index.ts'
-import { endedAmong, entriesSince, journeyUsersOf } from '../../positions/index.ts'
+import { endedAmong, entriesBetween, journeyUsersOf } from '../../positions/index.ts'
 import type { CompiledRule, UserFacts } from '../../rules/index.ts'
 import { findUsers } from '../../users/index.ts'
 import type { Loaded, Question } from '../engine/advance.ts'
 import type { Entrance } from '../engine/entrance.ts'
-import { ENTRIES_PERIOD_MS } from '../engine/entry.ts'
+import { AHEAD_MS, ENTRIES_PERIOD_MS } from '../engine/entry.ts'
 import type { CompiledStep } from '../engine/graph.ts'
 import type { Ask, Candidate, JourneyUser, World } from '../engine/run.ts'
 import type { RuleResult } from '../steps/step.ts'
@@ -205,8 +205,9 @@ export class Facts {
     }
     if (often.size === 0) return
     for (const pair of often.keys()) this.#today.set(pair, 0)
-    const since = new Date(this.#ctx.clock.now().getTime() - ENTRIES_PERIOD_MS)
-    for (const { user_id, journey_id, entries } of await entriesSince(this.#ctx, [...often.values()], since)) {
+    const now = this.#ctx.clock.now().getTime()
+    const [since, until] = [new Date(now - ENTRIES_PERIOD_MS), new Date(now + AHEAD_MS)]
+    for (const { user_id, journey_id, entries } of await entriesBetween(this.#ctx, [...often.values()], since, until)) {
       this.#today.set(`${user_id} ${journey_id}`, entries)
     }
   }

@@ -23,6 +23,12 @@ type Rate = { rate_limit?: unknown; rate_interval?: unknown }
 export const isSameRate = (one: Rate, other: Rate): boolean =>
   one.rate_limit === other.rate_limit && one.rate_interval === other.rate_interval
 
+/** The time between two places by published settings. */
+export const placeMs = (rate: Rate): number => {
+  const { rate_limit, rate_interval } = rate as Required<Settings>
+  return INTERVALS[rate_interval] / rate_limit
+}
+
 const PASSED: Decision = { is: 'go', path: DEFAULT_PATH, reason: 'reserved' }
 
 function decide({ rate_limit, rate_interval, max_wait_hours }: Settings, { input, now, noted }: StepContext): Decision {

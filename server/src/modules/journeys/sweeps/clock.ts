@@ -2,13 +2,12 @@
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import { inProject } from '../../projects/index.ts'
+import { AHEAD_MS } from '../engine/entry.ts'
 import { SWEEP } from '../job-names.ts'
 import * as queries from './clock.queries.ts'
 import type { ScheduleParams } from './kinds.ts'
 import { firstInstant } from './schedules.ts'
 
-/** A smaller difference passes by itself: timers rest until then. */
-const AHEAD_MS = 5 * MINUTE_MS
 const NOTED_EVERY_MS = MINUTE_MS
 
 /** Sets what is dated in the future, because a clock was ahead, back to now. Returns the number of projects. */

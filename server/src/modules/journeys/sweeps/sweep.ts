@@ -14,7 +14,7 @@ import { causes } from '../engine/ids.ts'
 import { LATE_MS } from '../engine/run.ts'
 import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
-import { freePlaces } from '../rates.queries.ts'
+import { freeAllPlaces } from '../rates.queries.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
 import { claimSweep, deleteSweep, dueSweeps, insertSweep, noteMissed, publishedAt, type SweepRow, saveSweep } from './queries.ts'
 import { type Due, dueAt, nextInstant, zonesAt } from './schedules.ts'
@@ -43,7 +43,7 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
     case 'publish':
       return overTwice(ctx, sweep, work, await leftBehind(ctx, sweep, work.params), { do: 'plan', version: work.params.version })
     case 'exit':
-      if (sweep.cursor === null && !work.params.isAgain) await freePlaces(ctx, sweep.journey_id)
+      if (sweep.cursor === null && !work.params.isAgain) await freeAllPlaces(ctx, sweep.journey_id)
       return overTwice(ctx, sweep, work, { enteredBefore: lastEntry(ctx, work.params) }, { do: 'exit', reason: work.params.reason })
     case 'resume':
       return overTwice(ctx, sweep, work, { held: true }, { do: 'wake' })
@@ -103,14 +103,15 @@ async function overEntrances(ctx: InTx, sweep: SweepRow, filter: EntranceFilter,
   return places.length
 }
 
-/** Users whose history is in the future, those who have left included, and then the entrances that acted there. */
+/** The history of all users, those who have left included, is read for instants in the future. Then the entrances follow that acted there. */
 async function overFuture(ctx: InTx, sweep: SweepRow, after: Date): Promise<number> {
   const now = ctx.clock.now()
-  if (sweep.cursor === null) {
-    const done = await setBackJourneyUsers(ctx, sweep.journey_id, now > after ? now : after, HISTORIES_AT_ONCE)
-    if (done === HISTORIES_AT_ONCE) return done
-  }
-  return overEntrances(ctx, sweep, { actedAfter: after }, { do: 'clock' })
+  const cursor = sweep.cursor ?? { ...FIRST, isHistory: true }
+  if (!cursor.isHistory) return overEntrances(ctx, sweep, { actedAfter: after }, { do: 'clock' })
+  const range = { after: cursor.user_id, limit: HISTORIES_AT_ONCE }
+  const { users, last } = await setBackJourneyUsers(ctx, sweep.journey_id, now > after ? now : after, range)
+  await saveSweep(ctx, sweep.id, last !== null && users === HISTORIES_AT_ONCE ? { user_id: last, isHistory: true } : FIRST, sweep.next_at)
+  return users
 }
 
 const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => (await findJourney(ctx, journey_id))?.status === 'live'

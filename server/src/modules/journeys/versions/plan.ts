@@ -1,11 +1,11 @@
 /** What happens to the users inside when a version is published. Pure. */
 import type { Fault } from '../../../lib/errors.ts'
 import type { Step } from '../schema.ts'
-import { isSameRate } from '../steps/balancer.ts'
+import { isSameRate, placeMs } from '../steps/balancer.ts'
 import type { Plan, PlanEntry } from './schema.ts'
 
-/** Users at a step of an earlier version. `type` is that of the step there. */
-export type UsersAtStep = { external_id: string; version: number; type: string; users: number }
+/** Users at a step of an earlier version. `type` is that of the step there, and `last_due_at` when the last of them is due. */
+export type UsersAtStep = { external_id: string; version: number; type: string; users: number; last_due_at: Date | null }
 
 /** The same with what happens to them: `move` names the step. */
 export type Planned = UsersAtStep & { plan: 'stay' | 'exit' | { move: string }; in_place: boolean }
@@ -49,11 +49,25 @@ function entryFor({ steps = {}, default: otherwise = 'stay' }: Plan, key: string
   return own ?? otherwise
 }
 
-/** The balancers at which nobody keeps a place: all users exit, move elsewhere, or get new places by another rate. */
-export const vacatedBy = (plan: Plan, former: readonly Step[], graph: readonly Step[]): string[] =>
-  former.filter((step) => step.type === 'balancer' && !keepsPlaces(entryFor(plan, step.external_id), step, graph)).map(keyOf)
+/** A balancer with the settings of a version, and when the last user who waits there is due. */
+export type Balancer = { step: Step; last_due_at: Date | null }
 
-const keyOf = ({ external_id }: Step): string => external_id
+/** A balancer from which users lose their places. Those of users who keep theirs are all before `from`; null if there are none. */
+type Vacated = { key: string; from: Date | null }
+
+/**
+ * The balancers of which users of a version lose their places: they exit, move elsewhere, or get new places by another rate. All versions share
+ * the places of a balancer, and users of another one may keep theirs.
+ */
+export function vacatedBy(plan: Plan, balancers: readonly Balancer[], graph: readonly Step[]): Vacated[] {
+  const byKey = Map.groupBy(balancers, ({ step }) => step.external_id)
+  return [...byKey].flatMap(([key, group]): Vacated[] => {
+    const kept = group.filter(({ step }) => keepsPlaces(entryFor(plan, key), step, graph))
+    if (kept.length === group.length) return []
+    const lastMs = Math.max(...kept.map(({ step, last_due_at }) => (last_due_at?.getTime() ?? 0) + placeMs(step.data)))
+    return [{ key, from: kept.length === 0 ? null : new Date(lastMs) }]
+  })
+}
 
 function keepsPlaces(entry: PlanEntry, { external_id: key, data }: Step, graph: readonly Step[]): boolean {
   if (entry === 'stay' || entry === 'exit') return entry === 'stay'

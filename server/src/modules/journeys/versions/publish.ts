@@ -11,7 +11,7 @@ import type { JourneyRow, Step } from '../schema.ts'
 import { startEntranceSweeps } from '../sweeps/entrances.ts'
 import { deleteExits, deleteSweeps, insertSweep, movingTo } from '../sweeps/queries.ts'
 import { dueNowOf } from './due-now.ts'
-import { movesUsers, movingOf, type Planned, planFaults, plannedOf, type UsersAtStep, vacatedBy } from './plan.ts'
+import { type Balancer, movesUsers, movingOf, type Planned, planFaults, plannedOf, type UsersAtStep, vacatedBy } from './plan.ts'
 import * as queries from './queries.ts'
 import { type FindReferenceFaults, type Graph, readinessOf } from './readiness.ts'
 import type { Plan, Publication, PublishInput } from './schema.ts'
@@ -48,7 +48,7 @@ export async function publishGraph(ctx: InTx, id: JourneyId, graph: Graph, find:
   const { faults } = await readinessOf(ctx, id, graph, find)
   refuse(faults)
   const version = await queries.nextVersion(ctx, id)
-  await put(ctx, id, { graph, version }, {})
+  await put(ctx, id, { graph, version, planned: [] }, {})
 }
 
 /**
@@ -106,7 +106,8 @@ async function usersOf(ctx: ProjectCtx, id: JourneyId): Promise<UsersAtStep[]> {
 }
 
 /** Writes the version, and starts what follows from it. */
-async function put(ctx: InTx, id: JourneyId, { graph, version }: Pick<Prepared, 'graph' | 'version'>, input: PublishInput) {
+async function put(ctx: InTx, id: JourneyId, prepared: Pick<Prepared, 'graph' | 'version' | 'planned'>, input: PublishInput) {
+  const { graph, version, planned } = prepared
   const { from_version, note = '', plan = {} } = input
   const former = await queries.findByStatus(ctx, id, 'live')
   const keyId = ctx.caller.kind === 'system' ? null : ctx.caller.keyId
@@ -114,7 +115,7 @@ async function put(ctx: InTx, id: JourneyId, { graph, version }: Pick<Prepared, 
   const row = await queries.publishVersion(ctx, id, given, from_version === undefined)
   await setLiveVersion(ctx, id, version)
   const started = { version, plan, steps: graph.steps, former: former?.steps ?? [] }
-  await freeVacated(ctx, id, started)
+  await freeVacated(ctx, id, started, planned)
   await startSweeps(ctx, id, started)
   return row
 }
@@ -122,15 +123,34 @@ async function put(ctx: InTx, id: JourneyId, { graph, version }: Pick<Prepared, 
 type Started = { version: number; plan: Plan; steps: Step[]; former: Step[] }
 
 /** The places that the plan takes from users are free at once, for them and for those who come later. */
-async function freeVacated(ctx: InTx, id: JourneyId, { plan, steps, former }: Started): Promise<void> {
-  const vacated = new Set(vacatedBy(plan, former, steps))
-  if (vacated.size === 0) return
-  const known = (await registeredSteps(ctx, id)).filter(({ external_id }) => vacated.has(external_id))
+async function freeVacated(ctx: InTx, id: JourneyId, { plan, steps, former }: Started, planned: UsersAtStep[]): Promise<void> {
+  if (!movesUsers(plan)) return
+  const vacated = vacatedBy(plan, await balancersOf(ctx, id, planned, former), steps)
+  if (vacated.length === 0) return
+  const ids = new Map((await registeredSteps(ctx, id)).map((step) => [step.external_id, step.id]))
   await freePlaces(
     ctx,
     id,
-    known.map((step) => step.id),
+    vacated.flatMap(({ key, from }) => {
+      const step_id = ids.get(key)
+      return step_id === undefined ? [] : [{ step_id, from }]
+    }),
   )
+}
+
+/** The balancers at which users are, by the settings of their versions, and those of the version before at which there is none. */
+async function balancersOf(ctx: InTx, id: JourneyId, groups: UsersAtStep[], former: Step[]): Promise<Balancer[]> {
+  const used = groups.filter(({ type }) => type === 'balancer')
+  const versions = used.length === 0 ? [] : await queries.stepsOfVersions(ctx, id, [...new Set(used.map(({ version }) => version))])
+  const stepsOf = new Map(versions.map(({ version, steps }) => [version, steps]))
+  const keys = new Set(used.map(({ external_id }) => external_id))
+  return [
+    ...used.flatMap(({ external_id, version, last_due_at }): Balancer[] => {
+      const step = stepsOf.get(version)?.find((step) => step.external_id === external_id)
+      return step ? [{ step, last_due_at }] : []
+    }),
+    ...former.flatMap((step) => (step.type === 'balancer' && !keys.has(step.external_id) ? [{ step, last_due_at: null }] : [])),
+  ]
 }
 
 async function startSweeps(ctx: InTx, id: JourneyId, { version, plan, steps, former }: Started): Promise<void> {

@@ -1,6 +1,8 @@
+import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
+import { IdOf, Nullable } from '../../../lib/shapes.ts'
 import { FinishedMessage } from './schema.ts'
 
 /** A message, and whether its request had redacted values or files. */
@@ -14,13 +16,17 @@ export const findFinished = (ctx: ProjectCtx | InTx, id: MessageId) =>
         where m.project_id = ${ctx.projectId} and m.id = ${id}`,
   )
 
-/** Copies the request of a message to another one, without its key, redacted values and files. */
+const CopiedRow = Type.Object({ content_id: Nullable(IdOf<number>()) })
+
+/** Copies the request of a message to another one, without its key, redacted values and files. Undefined if it was deleted meanwhile. */
 export const copyRequest = (ctx: InTx, from: MessageId, to: MessageId) =>
-  ctx.db.run(
+  ctx.db.first(
+    CopiedRow,
     sql`insert into message_requests (project_id, message_id, fingerprint, sent_by, locale, content_id, headers, expires_after_minutes, created_at)
         select project_id, ${to}, fingerprint, sent_by, locale, content_id, headers, expires_after_minutes, ${ctx.clock.now()}
         from message_requests
-        where project_id = ${ctx.projectId} and message_id = ${from}`,
+        where project_id = ${ctx.projectId} and message_id = ${from}
+        returning content_id`,
   )
 
 type Renewed = { id: CampaignId; expires_after_hours: number }

@@ -1,9 +1,11 @@
 /** Sending a message again (D-MSG-9), observed at a relay. */
 import { describe, expect, test } from 'vitest'
+import { besides } from '../../../../test/besides.ts'
 import { blastTo, CAMPAIGNS, listOf, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { answerOrders, order, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 
 const MESSAGES = '/api/client/messages'
 
@@ -67,6 +69,23 @@ describe('POST /messages/{id}/resend', () => {
       [['ana@example.com'], 'Code 493021 for Ana', '7'],
       [['ana@new.example.com'], 'Code 493021 for Anna', '7'],
     ])
+  })
+
+  test('answers 404 if the message is deleted because of its age meanwhile, with the content that only it had', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const content = { from: 'App <app@example.com>', subject: 'Once only', html: '<p>Hi</p>' }
+    const user = { external_id: 'ana', email: 'ana@example.com' }
+    const asked = await w.post(MESSAGES, { subscription_id: await subscriptionTo(w), content, user })
+    await w.drain()
+    const removal = sql`with removed as (delete from messages where project_id = ${w.projectId}),
+                             asked as (delete from message_requests where project_id = ${w.projectId})
+                        delete from message_contents where project_id = ${w.projectId}`
+    const again = await besides(w, removal, () => resend(w, asked.body))
+    expect(again.status, again.text).toBe(404)
+    await w.drain()
+    expect(await messagesOf(w)).toEqual([])
   })
 
   test('a request that is repeated with its idempotency key sends once, and one without sends again', async () => {

@@ -1,3 +1,4 @@
+import { Conflict } from '../../../infra/postgres/db.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf, type Channel } from '../../../lib/channels.ts'
 import { ApiError } from '../../../lib/errors.ts'
@@ -8,7 +9,7 @@ import { findLiveUsers, type UserRow } from '../../users/index.ts'
 import { isSending, type SendingCampaign, skipReasonFor } from '../eligibility.ts'
 import { exclusionsOf } from '../exclusions.ts'
 import { newMessageId } from '../messages.queries.ts'
-import { createRequested } from '../requests/service.ts'
+import { createRequested, holdContents } from '../requests/service.ts'
 import { missingMessage } from '../retention.ts'
 import { ATTEMPTED_STATES } from '../schema.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
@@ -17,9 +18,9 @@ import type { FinishedMessage, ResentMessage } from './schema.ts'
 
 /** Sends a message again, as a new one that refers to the first (D-MSG-9). Throws 404, and 422 if nothing can be sent again. */
 export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, id: MessageId): Promise<ResentMessage> {
-  const found = await queries.findFinished(ctx, id)
-  if (!found) throw await missingMessage(ctx, id)
   return inTx(ctx, async (ctx) => {
+    const found = await queries.findFinished(ctx, id)
+    if (!found) throw await missingMessage(ctx, id)
     const [campaign] = await findSendingCampaigns(ctx, [found.campaign_id], 'share')
     const user = (await findLiveUsers(ctx, [found.user_id])).get(found.user_id)
     if (!user) throw refusal('The user of this message was erased.')
@@ -27,7 +28,7 @@ export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindS
     const decision = await decide(ctx, found.channel, sending, user)
     const now = ctx.clock.now()
     const next = await newMessageId(ctx)
-    if (found.is_requested) await queries.copyRequest(ctx, id, next)
+    if (found.is_requested) await copyRequest(ctx, id, next)
     await createRequested(ctx, [
       {
         id: next,
@@ -45,6 +46,13 @@ export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindS
     ])
     return { id: next, resent_from: id, ...decision }
   })
+}
+
+/** Copies the request of a message, and keeps its content until the transaction ends. Throws a conflict if one of them is deleted meanwhile. */
+async function copyRequest(ctx: InTx, from: MessageId, to: MessageId): Promise<void> {
+  const copied = await queries.copyRequest(ctx, from, to)
+  if (!copied) throw new Conflict('Another transaction deleted the request of a message.')
+  if (copied.content_id !== null) await holdContents(ctx, [copied.content_id])
 }
 
 /** The new message lives as long as the first did once it was due: it waits neither for a `send_at` nor for a winner. */
