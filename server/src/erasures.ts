@@ -5,11 +5,11 @@ import type { Job } from './infra/queue/jobs.ts'
 import { TIMERS } from './infra/queue/partitions.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx } from './infra/runtime/ctx.ts'
 import { isTemporary } from './infra/runtime/save-together.ts'
-import type { UserId } from './lib/ids.ts'
+import type { ImportId, UserId } from './lib/ids.ts'
 import { MINUTE_MS } from './lib/times.ts'
 import { eraseActivity } from './modules/activity/index.ts'
 import { ERASED_AT_ONCE, eraseEvents, eraseSomeEvents } from './modules/events/index.ts'
-import { deleteChangesOf, eraseRows, oldestImportPosition } from './modules/imports/index.ts'
+import { deleteChangesOf, eraseRows, oldestImportPosition, unfinishedImports } from './modules/imports/index.ts'
 import { eraseJourneys } from './modules/journeys/index.ts'
 import { eraseMemberships, lockLists } from './modules/lists/index.ts'
 import { eraseMessages, eraseSubmissions } from './modules/messages/index.ts'
@@ -24,6 +24,7 @@ import {
   finishErasure,
   forgetErasedIds,
   idsWithMerged,
+  namesWithMerged,
 } from './modules/users/index.ts'
 import { countUserData } from './user-data.ts'
 
@@ -53,7 +54,8 @@ async function wasErased(ctx: Ctx, user: Erasable): Promise<boolean> {
   try {
     await inProject(ctx, user.project_id, async (ctx) => {
       await eraseMostEvents(ctx, user.id)
-      await inTx(ctx, (ctx) => erase(ctx, user))
+      const unfinished = await eraseMostRows(ctx, user.id)
+      await inTx(ctx, (ctx) => erase(ctx, user, unfinished))
     })
     return true
   } catch (error) {
@@ -74,13 +76,24 @@ async function eraseMostEvents(ctx: ProjectCtx, id: UserId): Promise<void> {
   while ((await inTx(ctx, eraseSome, { alongIndexes: true })) === ERASED_AT_ONCE);
 }
 
-async function erase(ctx: InTx, { id, erase_requested_at }: Erasable): Promise<void> {
+/**
+ * Deletes the rows of files that name a user. All refused rows of a project are read, maybe millions, so that it is done before locks are
+ * taken that batches wait for. Returns the imports that may refuse more rows meanwhile; those accepted later are not about this user.
+ */
+async function eraseMostRows(ctx: ProjectCtx, id: UserId): Promise<ImportId[]> {
+  const unfinished = await unfinishedImports(ctx)
+  const names = await namesWithMerged(ctx, id)
+  await inTx(ctx, (ctx) => eraseRows(ctx, names))
+  return unfinished
+}
+
+async function erase(ctx: InTx, { id, erase_requested_at }: Erasable, unfinished: ImportId[]): Promise<void> {
   await lockLists(ctx)
   const removed = await countUserData(ctx, await idsWithMerged(ctx, id))
   const erased = await eraseUserRows(ctx, [id])
   await eraseOtherData(ctx, erased)
   // Not when users are deleted for another reason: their rows are still to be corrected, and their applications still send to them.
-  await eraseRows(ctx, erased)
+  await eraseRows(ctx, erased, unfinished)
   await eraseParked(ctx, erased)
   // The request did that, unless an older version accepted it. Users who signed up with an address since keep it: one who is just lifting its
   // suppression is waited for, and then found among the owners.

@@ -7,7 +7,7 @@ import { parkItems } from '../../src/infra/queue/queue.ts'
 import { inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
 import { Count } from '../../src/lib/shapes.ts'
 import { eraseAnonymousRows } from '../../src/modules/imports/index.ts'
-import { lockLists } from '../../src/modules/lists/index.ts'
+import { lockLists, tryLockListsShared } from '../../src/modules/lists/index.ts'
 import { suppressErased } from '../../src/modules/subscriptions/index.ts'
 import { deleteUser } from '../../src/modules/users/index.ts'
 import { blastTo, listOf, schedule } from '../blasts.ts'
@@ -263,6 +263,28 @@ test('an erasure removes what is stored without the id of the user: refused rows
   await erase(w, 'kim')
   await w.drain()
   expect([(await refused()).includes('kim,'), (await refused()).includes('lee,'), await parked(w)]).toEqual([false, true, 1])
+})
+
+test('an erasure that reads the refused rows of imports holds no lock that batches of events wait for', async () => {
+  await using w = await world({ own: true })
+  await w.post('/api/client/users/batch', [{ external_id: 'kim', phone: '+61412345678' }])
+  const { body: list } = await w.post('/api/client/lists', { name: 'Old', type: 'static' })
+  const path = `/api/client/lists/${list.id}/import`
+  const raw = 'external_id,email,phone\n,no-address,0412 345 678\nlee,no-address,\n'
+  const { body } = await w.request('POST', path, undefined, { raw, headers: { 'content-type': 'text/csv' } })
+  await w.drain()
+  await erase(w, 'kim')
+  const waiting = () => w.db.value(Count, sql`select count(*) as count from pg_locks where locktype = 'transactionid' and not granted`)
+  let erased: Promise<unknown> | undefined
+  const isFree = await inTx(w.ctx, async (ctx) => {
+    await ctx.db.run(sql`select line from import_failures where project_id = ${w.projectId} for update`)
+    erased = w.drain()
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 })
+    return inTx(w.ctx, (ctx) => tryLockListsShared(ctx, w.projectId))
+  })
+  await erased
+  expect(isFree).toBe(true)
+  expect((await w.get(`${path}s/${body.id}/errors`)).text.match(/\w*,no-address,.*/g)).toEqual(['lee,no-address,'])
 })
 
 test('an erasure removes rows of files that name the user by a national phone number or an anonymous id', async () => {

@@ -258,7 +258,10 @@ test('cancelled email is never delivered, and its message is aborted', async () 
 
 test('erasing a user takes their email out of the queue', async () => {
   const { domain, address } = await deferred()
+  expect(await listed(domain)).toMatchObject([{ recipient: address }])
   await w.delete(`/api/client/users/${address.split('@')[0]}`)
+  // Before the job.
+  expect([await listed(domain), (await w.get(`${QUEUE}?q=${address}`)).body.results]).toEqual([[], []])
   w.advance('1 hour')
   await w.events()
   expect([acceptedBy(domain), await listed(domain)]).toEqual([0, []])

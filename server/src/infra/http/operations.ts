@@ -87,8 +87,8 @@ export function answersOf({ ctx, queues, connections, lag }: Operations, { isOpe
 }
 
 /**
- * Reads the queues. If that fails or takes long, the metrics are served without them: those of requests tell what callers see. Whether the
- * database answers is asked beside it.
+ * Reads the queues. If that fails or takes long, the metrics are served without them, and say so: those of requests tell what callers see.
+ * Whether the database answers is asked beside it.
  */
 async function readQueues(ctx: Ctx, queues: Operations['queues']): Promise<void> {
   const asked = within(ctx, DATABASE_WITHIN_MS, () => checkDatabase(ctx)).catch(() => 'unreachable')
@@ -100,7 +100,7 @@ async function readQueues(ctx: Ctx, queues: Operations['queues']): Promise<void>
     },
   )
   ctx.metrics.databaseUp((await asked) !== 'unreachable')
-  if (!areRead) ctx.metrics.queuesUnread()
+  ctx.metrics.queuesRead(areRead)
 }
 
 async function checkDatabase(ctx: Ctx): Promise<'ok' | 'unreachable' | 'read-only'> {

@@ -77,9 +77,9 @@ test('a database that does not answer does not delay the metrics until Prometheu
   expect(text).toMatch(/^app_database_up 0$/m)
 })
 
-test('queues that take long to count are missing in the metrics, and the database is not said to be away', async () => {
+test('queues that take long to count are missing in the metrics, which say so, and the database is not said to be away', async () => {
   await using w = await world({ own: true })
-  await metricsOf(w.ctx, () => queueDepths(w.ctx))
+  expect(await metricsOf(w.ctx, () => queueDepths(w.ctx))).toMatch(/^app_queues_read 1$/m)
   const answered = Promise.withResolvers<void>()
   const first: typeof w.db.first = async (...given) => {
     const row = await w.db.first(...given)
@@ -92,7 +92,9 @@ test('queues that take long to count are missing in the metrics, and the databas
     w.advance('8 seconds')
   })
   expect(text).toMatch(/^app_database_up 1$/m)
+  expect(text).toMatch(/^app_queues_read 0$/m)
   expect(text).not.toMatch(/^app_queue_jobs/m)
+  expect(await metricsOf(w.ctx, () => queueDepths(w.ctx))).toMatch(/^app_queues_read 1$/m)
 })
 
 test('a log that does not answer is said to be away, and the database is not, nor are its queues missing', async () => {

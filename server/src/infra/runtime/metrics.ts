@@ -144,11 +144,17 @@ const metricsOfParts = (registry: Registry) => ({
 
 /** When the queues could not be read, what was read from the database before is not reported. */
 function databaseMetrics(registry: Registry) {
-  const help = '1 if the database answered while the metrics were read, otherwise 0. Alert on this metric.'
-  const up = instrumentsOf(registry).gauge('app_database_up', help)
+  const { gauge } = instrumentsOf(registry)
+  const up = gauge('app_database_up', '1 if the database answered while the metrics were read, otherwise 0. Alert on this metric.')
+  const read = gauge(
+    'app_queues_read',
+    '1 if the queues could be read, otherwise 0: their sizes and ages are then missing. Alert on this metric.',
+  )
   return {
     databaseUp: (isUp: boolean) => up.set(isUp ? 1 : 0),
-    queuesUnread: () => {
+    queuesRead: (areRead: boolean) => {
+      read.set(areRead ? 1 : 0)
+      if (areRead) return
       for (const name of FROM_DATABASE) {
         const gauge = registry.getSingleMetric(name) as Gauge
         gauge.reset()

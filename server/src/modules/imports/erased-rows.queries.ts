@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
+import type { ImportId } from '../../lib/ids.ts'
 
 /** An erased user, and the ids and addresses by which files name it. */
 export type ErasedUser = { external_id: string | null; email: string | null; phone: string | null }
@@ -19,30 +20,35 @@ const cellFor = (field: 'external_id' | 'anonymous_id' | 'phone') => sql`(
   where c.field = ${field}
 )`
 
+/** The imports whose rows are looked at; null for all of the project. */
+export type Among = ImportId[] | null
+
+const isAmong = (among: Among, id: Sql): Sql => (among === null ? sql`true` : sql`${id} = any(${among}::bigint[])`)
+
 /** For `with`: the imports that have refused rows and a column for a field, as the table `files` with the number of its cell. */
-const filesWith = (ctx: InTx, field: 'anonymous_id' | 'phone') => sql`files as materialized (
+const filesWith = (ctx: InTx, field: 'anonymous_id' | 'phone', among: Among) => sql`files as materialized (
   select f.id, f.no from (select i.id, ${cellFor(field)} as no from imports i
-                          where i.project_id = ${ctx.projectId} and i.failed > 0 and i.purged_at is null) f
+                          where i.project_id = ${ctx.projectId} and i.failed > 0 and i.purged_at is null and ${isAmong(among, sql`i.id`)}) f
   where f.no is not null
 )`
 
 /** Takes rows out of the first rows of dry runs, whose users were not created. */
-const withoutFirstRows = (ctx: InTx, isOfErased: Sql) => sql`
+const withoutFirstRows = (ctx: InTx, isOfErased: Sql, among: Among) => sql`
   update imports
   set first_rows = coalesce(
         (select jsonb_agg(f.row order by f.no) from jsonb_array_elements(first_rows) with ordinality as f(row, no)
          where ${isOfErased} is not true),
         '[]')
-  where project_id = ${ctx.projectId} and first_rows is not null
+  where project_id = ${ctx.projectId} and first_rows is not null and ${isAmong(among, sql`id`)}
     and exists (select from jsonb_array_elements(first_rows) as f(row) where ${isOfErased})`
 
 const Written = Type.Object({ cell: Type.String() })
 
 /** What refused rows have as phone numbers that end with these digits, as it is written. Files may leave out the code of the country. */
-export const phonesWithLastDigits = async (ctx: InTx, digits: string[]): Promise<string[]> => {
+export const phonesWithLastDigits = async (ctx: InTx, digits: string[], among: Among): Promise<string[]> => {
   const rows = await ctx.db.many(
     Written,
-    sql`with ${filesWith(ctx, 'phone')}
+    sql`with ${filesWith(ctx, 'phone', among)}
         select distinct r.cells[f.no] as cell from files f join import_failures r on r.project_id = ${ctx.projectId} and r.import_id = f.id
         where right(regexp_replace(r.cells[f.no], '[^0-9]', '', 'g'), ${digits[0]?.length ?? 0}) = any(${digits}::text[])`,
   )
@@ -53,7 +59,7 @@ export const phonesWithLastDigits = async (ctx: InTx, digits: string[]): Promise
  * Deletes refused rows and first rows that name these users (D-IMP-5). Ids count only in their own column, because they can be any number;
  * addresses in any, because columns may be skipped. `phones` are those of the users as refused rows write them.
  */
-export const eraseNamed = (ctx: InTx, users: ErasedUser[], phones: string[]) => {
+export const eraseNamed = (ctx: InTx, users: ErasedUser[], phones: string[], among: Among) => {
   const externalIds = namesOf(users, 'external_id')
   const emails = namesOf(users, 'email').map((email) => email.toLowerCase())
   const addresses = [...emails, ...namesOf(users, 'phone')]
@@ -65,7 +71,7 @@ export const eraseNamed = (ctx: InTx, users: ErasedUser[], phones: string[]) => 
   return ctx.db.run(
     sql`with files as materialized (
           select i.id, ${cellFor('external_id')} as external_id, ${cellFor('phone')} as phone from imports i
-          where i.project_id = ${ctx.projectId} and i.failed > 0 and i.purged_at is null
+          where i.project_id = ${ctx.projectId} and i.failed > 0 and i.purged_at is null and ${isAmong(among, sql`i.id`)}
         ), refused as (
           delete from import_failures r using files f
           where r.project_id = ${ctx.projectId} and r.import_id = f.id
@@ -73,16 +79,16 @@ export const eraseNamed = (ctx: InTx, users: ErasedUser[], phones: string[]) => 
                  or r.cells[f.phone] = any(${phones}::text[])
                  or exists (select from unnest(r.cells) as c(cell) where lower(${trimmed(sql`c.cell`)}) = any(${addresses}::text[])))
         )
-        ${withoutFirstRows(ctx, isOfErased)}`,
+        ${withoutFirstRows(ctx, isOfErased, among)}`,
   )
 }
 
 /** Deletes refused rows and first rows with these anonymous ids. */
 export const eraseAnonymous = (ctx: InTx, anonymousIds: string[]) =>
   ctx.db.run(
-    sql`with ${filesWith(ctx, 'anonymous_id')}, refused as (
+    sql`with ${filesWith(ctx, 'anonymous_id', null)}, refused as (
           delete from import_failures r using files f
           where r.project_id = ${ctx.projectId} and r.import_id = f.id and ${trimmed(sql`r.cells[f.no]`)} = any(${anonymousIds}::text[])
         )
-        ${withoutFirstRows(ctx, sql`f.row ->> 'anonymous_id' = any(${anonymousIds}::text[])`)}`,
+        ${withoutFirstRows(ctx, sql`f.row ->> 'anonymous_id' = any(${anonymousIds}::text[])`, null)}`,
   )

@@ -79,13 +79,14 @@ function addressesIn(ctx: InTx, claimed: ClaimedImport): (row: Row) => string[] 
 /** No country has shorter numbers. */
 const DIGITS_COMPARED = 4
 
-/** Deletes refused rows and the first rows of dry runs that name erased users (D-IMP-5). */
-export async function eraseRows(ctx: InTx, users: queries.ErasedUser[]): Promise<void> {
+/** Deletes refused rows and the first rows of dry runs that name erased users (D-IMP-5). It reads all refused rows of these imports. */
+export async function eraseRows(ctx: InTx, users: queries.ErasedUser[], among: queries.Among = null): Promise<void> {
+  if (among?.length === 0) return
   const phones = users.flatMap(({ phone }) => phone ?? [])
   const isOne = (cell: string) => phones.some((phone) => normalisePhone(trimWhiteSpace(cell), regionsOfPhone(phone)) === phone)
   const digits = phones.map((phone) => phone.slice(-DIGITS_COMPARED))
-  const written = digits.length === 0 ? [] : await queries.phonesWithLastDigits(ctx, digits)
-  await queries.eraseNamed(ctx, users, written.filter(isOne))
+  const written = digits.length === 0 ? [] : await queries.phonesWithLastDigits(ctx, digits, among)
+  await queries.eraseNamed(ctx, users, written.filter(isOne), among)
 }
 
 /**

@@ -135,6 +135,12 @@ export const nextImportAt = async (ctx: Ctx): Promise<Date | null> => ((await im
 export const oldestImportPosition = (ctx: Ctx): Promise<number | null> =>
   ctx.db.value(Nullable(Type.Integer()), sql`select min(accepted_position) as position from imports where state in ('queued', 'running')`)
 
+/** The unfinished imports of a project: they may refuse more rows. */
+export const unfinishedImports = async (ctx: ProjectCtx): Promise<ImportId[]> => {
+  const rows = await ctx.db.many(IdRow, sql`select id from imports where project_id = ${ctx.projectId} and state in ('queued', 'running')`)
+  return rows.map(({ id }) => id)
+}
+
 /** An unfinished import, without a lock. */
 export const findUnfinished = (ctx: ProjectCtx, id: ImportId) =>
   ctx.db.first(

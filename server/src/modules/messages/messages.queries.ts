@@ -116,16 +116,16 @@ export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): P
           where a.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
   )
 
-const CauseRow = Type.Object({ user_id: IdOf<UserId>(), cause: Type.String() })
+const CauseRow = Type.Object({ user_id: IdOf<UserId>(), cause: Type.String(), is_skipped: Type.Boolean() })
 
 /**
  * The users among these who have a message for the cause that is given with them, other than one that was skipped because of a duplicate
- * address.
+ * address. `is_skipped`: the message was skipped because another one stays.
  */
 export const havingCause = (ctx: ProjectCtx, pairs: { user_id: UserId; cause: string }[]) =>
   ctx.db.many(
     CauseRow,
-    sql`select m.user_id, m.cause
+    sql`select m.user_id, m.cause, m.state = 'skipped' and m.reason is not distinct from 'duplicate' as is_skipped
         from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ cause }) => cause)}::text[]) as p(user_id, cause)
         join messages m on m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause
           and m.reason is distinct from 'duplicate_address'`,

@@ -149,6 +149,13 @@ const ErasedRow = Type.Object({
   phone: Nullable(Type.String()),
 })
 
+/** The ids and addresses of a user, and of the users merged into it. */
+export const namesWithMerged = (ctx: ProjectCtx, id: UserId) =>
+  ctx.db.many(
+    ErasedRow,
+    sql`select id, external_id, email, phone from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}) order by id`,
+  )
+
 /** Deletes the rows of users, and of the users merged into them, in this module; returns their ids and addresses. */
 export const eraseUsers = (ctx: InTx, ids: UserId[]) =>
   ctx.db.many(

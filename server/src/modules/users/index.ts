@@ -35,6 +35,7 @@ export {
   idsToErase,
   idsWithMerged,
   lockLiveUsers,
+  namesWithMerged,
   usersWithMerges,
 } from './erasure.queries.ts'
 export { deleteUser, unlinkRemoved } from './erasure.ts'

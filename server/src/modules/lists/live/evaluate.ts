@@ -35,7 +35,7 @@ export async function evaluateMerges(ctx: InTx, changes: UserChanges, partition:
 
 /**
  * Evaluates memberships after these events and changes, and saves them. A user who enters a list that a user of its merges was in inherits
- * that. The caller holds the lock on lists.
+ * that, with what it changes in other lists. The caller holds the lock on lists.
  */
 export async function evaluateMemberships(
   ctx: InTx,
@@ -59,12 +59,7 @@ export async function evaluateMemberships(
         ? []
         : mergedUsersOf(await registryOf(ctx), { changes, merges }).map(({ user_id, after }) => ({ user_id, versions: after })),
   }
-  const found = await evaluate(ctx, reasons, partition)
-  if (brought.length === 0 || found.length === 0) return found
-  const { liveVersionOf } = await registryOf(ctx)
-  const wasIn = new Set(brought.map(({ user_id, version_id }) => `${user_id} ${version_id}`))
-  const isInherited = ({ userId, listId, entered }: MembershipChange) => entered && wasIn.has(`${userId} ${liveVersionOf.get(listId)}`)
-  return found.map((change) => (isInherited(change) ? { ...change, inherited: true } : change))
+  return evaluate(ctx, { ...reasons, brought }, partition)
 }
 
 /** An event of a user, as rules see it. */
@@ -78,6 +73,8 @@ type Reasons = {
   merged?: { user_id: UserId; versions: readonly Version[] }[]
   /** Versions of these users that are left to a later evaluation. */
   later?: ReadonlyMap<UserId, ReadonlySet<Version>>
+  /** Users with versions that a user of their merges was in: entering them is inherited, whatever the reason. */
+  brought?: readonly Brought[]
   due?: { user_id: UserId; version_id: ListVersionId }[]
 }
 
@@ -93,6 +90,7 @@ type Work = {
   /** Those of `pending` for which a merge is the only reason. */
   inherited: Pending
   later: ReadonlyMap<UserId, ReadonlySet<Version>>
+  brought: ReadonlySet<string>
   additions: Additions
   /** Users of new events that a scan may have missed. */
   stale: Map<TrackerId, Set<UserId>>
@@ -100,6 +98,8 @@ type Work = {
 }
 
 const NONE_LATER: Work['later'] = new Map()
+
+const keyOf = (userId: UserId, versionId: ListVersionId) => `${userId} ${versionId}`
 
 /** Evaluates memberships for these reasons, and saves them. Returns each change once. */
 export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition): Promise<MembershipChange[]> {
@@ -113,6 +113,7 @@ export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition
     pending: new Map(),
     inherited: new Map(),
     later: reasons.later ?? NONE_LATER,
+    brought: new Set((reasons.brought ?? []).map(({ user_id, version_id }) => keyOf(user_id, version_id))),
     additions: new Map(),
     stale: new Map(),
     changes: new Map((reasons.changes ?? []).map((change) => [change.user_id, change])),
@@ -227,7 +228,7 @@ type Outcome = {
  * change: at worst the check is early, and an event that postpones the next change needs no write.
  */
 function decide(
-  { nowMs, inherited }: Work,
+  { nowMs, inherited, brought }: Work,
   version: Version,
   userId: UserId,
   before: queries.MembershipRow | undefined,
@@ -241,7 +242,7 @@ function decide(
   const check = known !== null && known > nowMs && (nextChange === null || known <= nextChange) ? known : nextChange
   if (isIn !== wasIn) {
     outcome.counts.set(version.id, (outcome.counts.get(version.id) ?? 0) + (isIn ? 1 : -1))
-    const isInherited = inherited.get(version)?.has(userId) === true
+    const isInherited = inherited.get(version)?.has(userId) === true || (isIn && brought.has(keyOf(userId, version.id)))
     if (version.isLive) outcome.changes.push({ userId, listId: version.listId, entered: isIn, ...(isInherited && { inherited: true }) })
   }
   if (!isIn && check === null) {

@@ -341,6 +341,25 @@ describe('merged and erased users', () => {
     expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(0)
   })
 
+  test('a list that counts the entrances of one that the merged user was in already triggers nothing either', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const payers = await listOf(w, { attribute: 'data.plan', is: 'pro' })
+    await w.patch('/api/client/users', [
+      { external_id: 'kim', data: { plan: 'free' } },
+      { anonymous_id: 'visitor', data: { plan: 'pro' } },
+    ])
+    await w.drain()
+    w.advance('30 days')
+    await sendToNewMembers(w)
+    const entered = await listOf(w, { event: 'list_entered', within: '7d', where: [{ attribute: 'data.list_id', is: payers }] })
+    const third = await listOf(w, { list: entered })
+    await w.patch('/api/client/users', [pro])
+    await w.drain()
+    expect(await Promise.all([payers, entered, third].map((list) => members(w, list)))).toEqual([['kim'], ['kim'], ['kim']])
+    expect((await w.get('/api/client/sandbox/messages')).body.results).toEqual([])
+  })
+
   test('a user whose own change decides a list with a merge enters no list that depends on it, not even for an instant', async () => {
     await using w = await world()
     await sendTo(w, 'list_left')

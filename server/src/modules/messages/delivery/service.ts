@@ -4,12 +4,13 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault } from '../../../lib/errors.ts'
 import type { CampaignId, KeyId } from '../../../lib/ids.ts'
 import { findPauses, type ListedRecipient, listRecipients, type MailFilter, type Pause } from '../../mta/index.ts'
+import { isOfErased } from '../reading/queries.ts'
 import type { MailChoice, MailQueueQuery, PauseTarget, QueuedRecipient } from './schema.ts'
 
 /** The key whose email the caller may read; null for all of it. */
 const onlyOfKey = ({ caller }: ProjectCtx): KeyId | null => (caller.kind === 'secret' && caller.role === 'smtpproxy' ? caller.keyId : null)
 
-/** A page of recipients. */
+/** A page of recipients, without users who are being erased. */
 export async function listMailQueue(ctx: ProjectCtx, page: PageRequest, query: MailQueueQuery): Promise<PageOf<QueuedRecipient>> {
   const { state = 'waiting', campaign_id, site, domain } = query
   const found = await listRecipients(ctx, page, {
@@ -18,6 +19,7 @@ export async function listMailQueue(ctx: ProjectCtx, page: PageRequest, query: M
     ...(site !== undefined && { site }),
     ...(domain !== undefined && { domain: domain.toLowerCase() }),
     submittedBy: onlyOfKey(ctx),
+    isHidden: (mailId) => isOfErased(ctx, mailId),
   })
   return mapPage(found, present)
 }

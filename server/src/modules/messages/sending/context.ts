@@ -105,7 +105,7 @@ export async function loadSendContexts(
         template:
           (request && templateOf(campaign_id, request)) ?? templateFor(campaign_id, request?.locale ?? user?.locale ?? null, chosen ?? 0),
         variant: chosen,
-        isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message.cause),
+        isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message),
         isResent: message.resent_from !== null,
         isUndecided: chosen === null && (campaign?.waits_for_winner ?? false),
         throttle: () => (user && consent && !consent.is_transactional ? throttleOf(message, user, undecidedOf) : null),
@@ -139,20 +139,23 @@ async function consentsOf(
 
 /**
  * Finds causes that the remaining user of a merge has too. A user who was merged between the reading and the saving of an audience leaves
- * such a message.
+ * such a message. One that a provider may have stays in a merge and is repeated, although that of the remaining user was skipped for it.
  */
 async function causesOfMergedUsers(
   ctx: ProjectCtx,
   messages: ClaimedMessage[],
   users: Map<UserId, UserRow>,
-): Promise<(id: UserId, cause: string) => boolean> {
+): Promise<(id: UserId, message: ClaimedMessage) => boolean> {
   const pairs = messages.flatMap(({ user_id, cause }) => {
     const user = users.get(user_id)
     return user && user.id !== user_id ? [{ user_id: user.id, cause }] : []
   })
   const rows = pairs.length === 0 ? [] : await havingCause(ctx, pairs)
-  const known = new Set(rows.map(({ user_id, cause }) => `${user_id} ${cause}`))
-  return (id, cause) => known.has(`${id} ${cause}`)
+  const skipped = new Map(rows.map(({ user_id, cause, is_skipped }) => [`${user_id} ${cause}`, is_skipped]))
+  return (id, { cause, uncertain_at }) => {
+    const isSkipped = skipped.get(`${id} ${cause}`)
+    return isSkipped === false || (isSkipped === true && uncertain_at === null)
+  }
 }
 
 async function suppressionsOf(

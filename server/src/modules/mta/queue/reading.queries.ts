@@ -43,12 +43,19 @@ export type ListedRecipient = Static<typeof ListedRecipient>
 
 const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql`true` : condition)
 
-/** Which recipients are listed: without states, those that wait. `submittedBy` is the key whose emails are shown. */
-export type ListedFilter = Omit<MailFilter, 'message_ids'> & { states: RecipientState[]; submittedBy: KeyId | null }
+/**
+ * Which recipients are listed: without states, those that wait. `submittedBy` is the key whose emails are shown, `isHidden` the condition on the
+ * id of an email that is left out.
+ */
+export type ListedFilter = Omit<MailFilter, 'message_ids'> & {
+  states: RecipientState[]
+  submittedBy: KeyId | null
+  isHidden: (mailId: Sql) => Sql
+}
 
 /** A page of recipients. */
 export const listRecipients = (ctx: ProjectCtx, page: PageRequest, filter: ListedFilter): Promise<PageOf<ListedRecipient>> => {
-  const { campaign_id, site, domain, states, submittedBy } = filter
+  const { campaign_id, site, domain, states, submittedBy, isHidden } = filter
   return pageOf(ctx, ListedRecipient, mailListing, page, {
     select: sql`id, mail_id as message_id, campaign_id, address, domain, site, state, is_held, attempts, due_at, history->-1 as last_attempt, source,
       mail_from, created_at, expires_at, finished_at`,
@@ -57,7 +64,7 @@ export const listRecipients = (ctx: ProjectCtx, page: PageRequest, filter: Liste
                from mail_recipients r join mail_messages m on m.project_id = r.project_id and m.id = r.mail_id
                where r.project_id = ${ctx.projectId} and ${submittedBy === null ? sql`true` : sql`m.key_id = ${submittedBy}`}) as listed`,
     where: sql`state = any(${states}::text[]) and ${when(campaign_id, sql`campaign_id = ${campaign_id}`)}
-      and ${when(site, sql`site = ${site}`)} and ${when(domain, sql`domain = ${domain}`)}`,
+      and ${when(site, sql`site = ${site}`)} and ${when(domain, sql`domain = ${domain}`)} and not (${isHidden(sql`listed.mail_id`)})`,
   })
 }
 
