@@ -34,7 +34,7 @@ const KINDS: Record<AddressKind, Kind> = {
   },
 }
 
-export const addressKind = (channel: Addressed): Kind => KINDS[addressKindOf(channel)]
+const addressKind = (channel: Addressed): Kind => KINDS[addressKindOf(channel)]
 
 /** The form in which addresses of a channel are compared. */
 export const normalised = (channel: Addressed, address: string, project: PhoneDefaults): string =>
