@@ -61,6 +61,7 @@ export const lists = (site: () => Site) =>
     })
 
     ownRules(site)
+    ownUndo(site)
 
     test('users are added to a static list by their ids, and removing one can be undone', async () => {
       await using opened = await memberPage(site(), '/')
@@ -104,4 +105,25 @@ const ownRules = (site: () => Site) =>
     await page.goBack()
     await page.getByRole('heading', { level: 1, name: 'Left for a moment' }).waitFor()
     await expect.poll(() => value.inputValue()).toBe('pro')
+  })
+
+const ownUndo = (site: () => Site) =>
+  test('Undo adds a user to the list that it was removed from, also when another one is open', async () => {
+    const make = (name: string) => site().api('POST', 'lists', { name, type: 'static' })
+    const [{ id: first }, { id: other }] = [await make('Removed from'), await make('Opened meanwhile')]
+    await site().api('POST', `lists/${first}/users`, { external_ids: ['sample-1'] })
+    const members = async (id: number) => (await site().api('GET', `lists/${id}/users`)).results.length
+    await using opened = await memberPage(site(), `/p/1/lists/${other}`)
+    const { page } = opened
+    await page.getByRole('heading', { level: 1, name: 'Opened meanwhile' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').getByPlaceholder('Search or run a command').fill('removed fr')
+    await page.getByRole('dialog').getByText('Removed from').click()
+    await page.getByRole('button', { name: 'Remove sample-1 from the list' }).click()
+    const undo = page.getByRole('button', { name: 'Undo' })
+    await undo.waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Opened meanwhile' }).waitFor()
+    await undo.click()
+    await expect.poll(async () => [await members(first), await members(other)]).toEqual([1, 0])
   })
