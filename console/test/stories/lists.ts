@@ -62,6 +62,7 @@ export const lists = (site: () => Site) =>
 
     ownRules(site)
     ownUndo(site)
+    decimals(site)
 
     test('users are added to a static list by their ids, and removing one can be undone', async () => {
       await using opened = await memberPage(site(), '/')
@@ -126,4 +127,32 @@ const ownUndo = (site: () => Site) =>
     await page.getByRole('heading', { level: 1, name: 'Opened meanwhile' }).waitFor()
     await undo.click()
     await expect.poll(async () => [await members(first), await members(other)]).toEqual([1, 0])
+  })
+
+const decimals = (site: () => Site) =>
+  test('decimals are typed into the fields of a rule key by key', async () => {
+    const compared = (...[above, from, to, is]: number[]) => ({
+      all: [
+        { attribute: 'data.score', greater_than: above },
+        { attribute: 'data.score', between: [from, to] },
+        { attribute: 'data.score', is },
+      ],
+    })
+    const { id } = await site().api('POST', 'lists', { name: 'Scores', type: 'dynamic', rule: compared(1, 2, 3, 4) })
+    await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
+    const { page } = opened
+    const fields = [
+      [page.getByRole('textbox', { name: 'Value', exact: true }), '0.05'],
+      [page.getByRole('textbox', { name: 'From', exact: true }), '1.50'],
+      [page.getByRole('textbox', { name: 'To', exact: true }), '10.5'],
+      [page.getByRole('combobox', { name: 'Value', exact: true }), '-0.50'],
+    ] as const
+    for (const [field, text] of fields) {
+      await field.fill('')
+      await field.pressSequentially(text)
+      expect(await field.inputValue()).toBe(text)
+    }
+    await page.getByRole('button', { name: 'Save the rule' }).click()
+    await page.getByText('The rule is saved.').first().waitFor()
+    expect((await site().api('GET', `lists/${id}`)).rule).toEqual(compared(0.05, 1.5, 10.5, -0.5))
   })
