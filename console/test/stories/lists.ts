@@ -62,6 +62,7 @@ export const lists = (site: () => Site) =>
 
     ownRules(site)
     ownUndo(site)
+    freshJson(site)
     decimals(site)
 
     test('users are added to a static list by their ids, and removing one can be undone', async () => {
@@ -127,6 +128,25 @@ const ownUndo = (site: () => Site) =>
     await page.getByRole('heading', { level: 1, name: 'Opened meanwhile' }).waitFor()
     await undo.click()
     await expect.poll(async () => [await members(first), await members(other)]).toEqual([1, 0])
+  })
+
+const freshJson = (site: () => Site) =>
+  test('the JSON of a rule is the stored one again after a change was undone or discarded', async () => {
+    const { id } = await site().api('POST', 'lists', { name: 'As JSON', type: 'dynamic', rule: { attribute: 'data.tier', is: 'gold' } })
+    await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
+    const { page } = opened
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
+    const json = page.getByRole('textbox', { name: 'The rule as JSON' })
+    const silver = (await json.inputValue()).replace('gold', 'silver')
+    await json.fill(silver)
+    await page.getByRole('button', { name: 'Save the rule' }).click()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => json.inputValue()).toContain('gold')
+    await json.fill(`${silver}\n`)
+    await page.getByText('tier is “silver”').first().waitFor()
+    expect(await json.inputValue()).toBe(`${silver}\n`)
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await expect.poll(() => json.inputValue()).toContain('gold')
   })
 
 const decimals = (site: () => Site) =>
