@@ -69,11 +69,12 @@ function useSet(onDone: () => void) {
     async (api, { type, states }: Change) => {
       const before = new Map<string, State>()
       const { done, error } = await forEach([...states], async ([userId, state]) => {
-        const { results } = await api.get(PATH, { path: { userId }, query: { limit: 100 } })
+        const { results } = await api.get(PATH, { path: { userId }, query: { limit: -1 } })
         const current = results.find(({ subscription_id }) => subscription_id === type)?.state
-        if (current === undefined || current === state) return
+        if (current === state) return
+        // Of a type that is gone, the server says so.
         await api.patch(PATH, { path: { userId }, body: [{ subscription_id: type, state }] })
-        before.set(userId, current)
+        if (current !== undefined) before.set(userId, current)
       })
       return { before, error, unchanged: done.length - before.size }
     },
