@@ -45,10 +45,22 @@ const asReviewed = (site: () => Site) =>
     expect(await saved()).toMatchObject({ send_at: monday, list_ids: [second] })
   })
 
+const typedTime = (site: () => Site) =>
+  test('has its day typed key by key', async () => {
+    const id = await draft(site(), 'Typed', { send_at: '2030-01-10T01:00:00.000Z' })
+    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=schedule`)
+    const { page } = opened
+    const field = page.getByLabel('Date and time')
+    await field.focus()
+    await page.keyboard.type('02022031')
+    expect(await field.inputValue()).toBe('2031-02-02T12:00')
+  })
+
 /** A campaign starts when the member was told. */
 export const launches = (site: () => Site) =>
   describe('a launch', () => {
     asReviewed(site)
+    typedTime(site)
 
     test('that was undone leaves no time: the next one can be undone as long, also when a time has passed', async () => {
       const id = await draft(site(), 'Undone')
