@@ -83,9 +83,10 @@ function useSet(onDone: () => void) {
       if (isUndo) return
       if (error === undefined) onDone()
       const left = unchanged > 0 ? ` ${t('unsubscribe.unchanged', { count: unchanged })}` : ''
-      undoable(t('unsubscribe.done', { done: before.size, count: states.size, name }) + left, () =>
-        write.mutate({ type, name, states: before, isUndo: true }),
-      )
+      undoable(t('unsubscribe.done', { done: before.size, count: states.size, name }) + left, async () => {
+        const { error } = await write.mutateAsync({ type, name, states: before, isUndo: true })
+        if (error !== undefined) throw error
+      })
     },
   )
   return { set: write.mutate, error: write.error ?? write.data?.error, isPending: write.isPending }
