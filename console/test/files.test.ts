@@ -14,7 +14,13 @@ test.each([
   ['logo.png', [{ name: 'logo.png', content_id: 'mark' }], 'mark'],
   ['a b.png', [{ name: 'a-b.png', content_id: 'a-b.png' }], 'a-b.png-2'],
   ['x'.repeat(200), [], 'x'.repeat(74)],
-])('the id of %s beside %j is %s', (name, existing, id) => expect(contentIdOf(name, existing)).toBe(id))
+])('the id of the image %s beside %j is %s', (name, existing, id) => expect(contentIdOf(name, existing, true)).toBe(id))
+
+test.each([
+  ['logo.png', [{ name: 'logo.png', content_id: 'mark' }], 'mark'],
+  ['menu.pdf', [{ name: 'menu.pdf', content_id: null }], null],
+  ['new.png', [{ name: 'logo.png', content_id: 'mark' }], null],
+])('the id of %s beside %j is %s if it is attached', (name, existing, id) => expect(contentIdOf(name, existing, false)).toBe(id))
 
 test('a preview shows the images that the HTML names, and leaves other ids', () => {
   const images = new Map([['logo', 'data:image/png;base64,AA==']])

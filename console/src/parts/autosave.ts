@@ -43,6 +43,11 @@ export type Autosave<T> = {
   saveNow: () => Promise<boolean>
   /** Takes over what the server has now, if nothing was changed here since the last save. */
   readAgain: () => Promise<void>
+  /**
+   * The version that the server has, if nobody has changed it since it was read or saved here. If somebody has, returns null and takes that
+   * over. Throws what the request throws.
+   */
+  seenVersion: () => Promise<string | null>
   /** The request of the last save since the page was opened. */
   sent: Write | null
 }
@@ -90,7 +95,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   const latest = useRef(draft)
   const running = useRef<Promise<unknown>>(Promise.resolve())
   const fail = useCallback((error: CarillonError) => setResult(({ sent }) => ({ error, sent })), [])
-  const { begin, readAgain, discard } = useStored({ key, known, latest, running, reload, setDraft, setState, fail })
+  const { begin, readAgain, seenVersion, discard } = useStored({ key, known, latest, running, reload, setDraft, setState, fail })
   const keep = useCallback(
     (value: T) => {
       latest.current = value
@@ -165,7 +170,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   }
 
   useSaving(saveNow, state, draft)
-  return { draft, change, state, error, clashes, choose, answer, discard, saveNow, readAgain, sent }
+  return { draft, change, state, error, clashes, choose, answer, discard, saveNow, readAgain, seenVersion, sent }
 }
 
 /** What the page begins with: the draft in this browser if there is one. */
@@ -234,10 +239,16 @@ function useStored<T>({ key, known, latest, running, reload, setDraft, setState,
   const readAgain = useCallback(async () => {
     await readAfter((now) => isSame(latest.current, known.current.saved) && !isSame(now, known.current.base))
   }, [known, latest, readAfter])
+  const seenVersion = useCallback(async () => {
+    const now = await after(running, reload)
+    if (isSame(now.value, known.current.base)) return now.version
+    await readAgain()
+    return null
+  }, [known, running, reload, readAgain])
   const discard = useCallback(async () => {
     await readAfter(() => true, fail)
   }, [readAfter, fail])
-  return { begin, readAgain, discard }
+  return { begin, readAgain, seenVersion, discard }
 }
 
 /**

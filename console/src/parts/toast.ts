@@ -1,4 +1,6 @@
+import { CarillonError } from '@carillon/sdk'
 import { notifications } from '@mantine/notifications'
+import i18next from 'i18next'
 import { createElement, Suspense } from 'react'
 import { writeOfSaid } from '../session/last-write.ts'
 import { lazyPart } from './lazy-part.ts'
@@ -16,10 +18,18 @@ function say(message: string, onUndo?: () => void): string {
 /** Shows a toast that something was done. After a write, the toast offers the request as code. */
 export const said = (message: string): void => void say(message)
 
-/** Says that something was done, and offers to undo it for ten seconds. */
+/**
+ * Says that something was done, and offers to undo it for ten seconds. If `undo` returns a promise that is refused, a toast says why: the
+ * form that would say so may be closed.
+ */
 export function undoable(message: string, undo: () => unknown): void {
-  const id = say(message, () => {
+  const id = say(message, async () => {
     notifications.hide(id)
-    undo()
+    try {
+      await undo()
+    } catch (thrown) {
+      if (!(thrown instanceof CarillonError)) throw thrown
+      notice(i18next.t('undoFailed', { message: thrown.message }))
+    }
   })
 }

@@ -31,6 +31,37 @@ export const imports = (site: () => Site) =>
       expect(await members()).toBe(0)
     })
 
+    test('the columns that were mapped stay when the server refuses them, and a file that is sent cannot be sent again', async () => {
+      const { id } = await site().api('POST', 'lists', { name: 'Mapped twice', type: 'static' })
+      await using opened = await memberPage(site(), `/p/1/imports/new?list=${id}`)
+      const { page } = opened
+      await page
+        .getByLabel('Choose a CSV file, or drop it here')
+        .setInputFiles({ name: 'fair.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) })
+      const tryIt = page.getByRole('button', { name: 'Try the file' })
+      await tryIt.click()
+      const columnOf = (name: string) => page.getByRole('combobox', { name: `Where ${name} goes` })
+      await columnOf('Customer no').fill('external_id')
+      await columnOf('age').fill('email')
+      await page.getByRole('button', { name: 'Try again with these columns' }).click()
+      await page.getByText('Two columns are mapped to', { exact: false }).waitFor()
+      expect(await columnOf('Customer no').inputValue()).toBe('external_id')
+      await columnOf('age').fill('data.age:number')
+      await page.getByRole('button', { name: 'Try again with these columns' }).click()
+      const run = page.getByRole('button', { name: 'Import 2 rows' })
+      await run.waitFor()
+      const held = Promise.withResolvers<void>()
+      await page.route(/dry_run=false/, async (route) => {
+        await held.promise
+        await route.continue()
+      })
+      await run.click()
+      await expect.poll(() => tryIt.isDisabled()).toBe(true)
+      expect(await columnOf('Customer no').inputValue()).toBe('external_id')
+      held.resolve()
+      await page.getByRole('button', { name: 'Undo…' }).waitFor()
+    })
+
     test('a list that is older than a hundred others can be chosen, for a file and for a campaign', async () => {
       await using opened = await memberPage(site(), '/p/1')
       const { page } = opened

@@ -24,9 +24,44 @@ async function launch(page: Page): Promise<void> {
   await action.click()
 }
 
+const asReviewed = (site: () => Site) =>
+  test('of what another member has changed since the review is not made: it is shown first', async () => {
+    const [today, monday] = ['2031-01-10T09:00:00.000Z', '2031-01-13T09:00:00.000Z']
+    const id = await draft(site(), 'Reviewed', { send_at: today })
+    const { id: second } = await site().api('POST', 'lists', { name: 'Reviewed later', type: 'static' })
+    await site().api('POST', `lists/${second}/users`, { external_ids: ['sample-1', 'sample-2'] })
+    const saved = () => site().api('GET', `campaigns/${id}`)
+    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=review`)
+    const { page } = opened
+    await page.getByRole('button', { name: 'Launch…' }).click({ timeout: SENT_MS })
+    await page.getByRole('dialog').getByRole('button', { name: 'Send to 1 user' }).waitFor()
+    await site().api('PATCH', `campaigns/${id}`, { send_at: monday, list_ids: [second] })
+    await page.getByRole('dialog').getByRole('button', { name: 'Send to 1 user' }).click()
+    await page.getByText('The campaign has changed since it was checked here.').waitFor()
+    expect(await saved()).toMatchObject({ state: 'draft', send_at: monday, list_ids: [second] })
+    await page.getByRole('button', { name: 'Launch…' }).click({ timeout: SENT_MS })
+    await page.getByRole('dialog').getByRole('button', { name: 'Send to 2 users' }).click()
+    await expect.poll(async () => (await saved()).state, { timeout: SENT_MS }).toBe('scheduled')
+    expect(await saved()).toMatchObject({ send_at: monday, list_ids: [second] })
+  })
+
+const typedTime = (site: () => Site) =>
+  test('has its day typed key by key', async () => {
+    const id = await draft(site(), 'Typed', { send_at: '2030-01-10T01:00:00.000Z' })
+    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=schedule`)
+    const { page } = opened
+    const field = page.getByLabel('Date and time')
+    await field.focus()
+    await page.keyboard.type('02022031')
+    expect(await field.inputValue()).toBe('2031-02-02T12:00')
+  })
+
 /** A campaign starts when the member was told. */
 export const launches = (site: () => Site) =>
   describe('a launch', () => {
+    asReviewed(site)
+    typedTime(site)
+
     test('that was undone leaves no time: the next one can be undone as long, also when a time has passed', async () => {
       const id = await draft(site(), 'Undone')
       const saved = () => site().api('GET', `campaigns/${id}`)

@@ -61,6 +61,9 @@ export const lists = (site: () => Site) =>
     })
 
     ownRules(site)
+    ownUndo(site)
+    freshJson(site)
+    decimals(site)
 
     test('users are added to a static list by their ids, and removing one can be undone', async () => {
       await using opened = await memberPage(site(), '/')
@@ -104,4 +107,72 @@ const ownRules = (site: () => Site) =>
     await page.goBack()
     await page.getByRole('heading', { level: 1, name: 'Left for a moment' }).waitFor()
     await expect.poll(() => value.inputValue()).toBe('pro')
+  })
+
+const ownUndo = (site: () => Site) =>
+  test('Undo adds a user to the list that it was removed from, also when another one is open', async () => {
+    const make = (name: string) => site().api('POST', 'lists', { name, type: 'static' })
+    const [{ id: first }, { id: other }] = [await make('Removed from'), await make('Opened meanwhile')]
+    await site().api('POST', `lists/${first}/users`, { external_ids: ['sample-1'] })
+    const members = async (id: number) => (await site().api('GET', `lists/${id}/users`)).results.length
+    await using opened = await memberPage(site(), `/p/1/lists/${other}`)
+    const { page } = opened
+    await page.getByRole('heading', { level: 1, name: 'Opened meanwhile' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').getByPlaceholder('Search or run a command').fill('removed fr')
+    await page.getByRole('dialog').getByText('Removed from').click()
+    await page.getByRole('button', { name: 'Remove sample-1 from the list' }).click()
+    const undo = page.getByRole('button', { name: 'Undo' })
+    await undo.waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Opened meanwhile' }).waitFor()
+    await undo.click()
+    await expect.poll(async () => [await members(first), await members(other)]).toEqual([1, 0])
+  })
+
+const freshJson = (site: () => Site) =>
+  test('the JSON of a rule is the stored one again after a change was undone or discarded', async () => {
+    const { id } = await site().api('POST', 'lists', { name: 'As JSON', type: 'dynamic', rule: { attribute: 'data.tier', is: 'gold' } })
+    await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
+    const { page } = opened
+    await page.getByRole('button', { name: 'JSON', exact: true }).click()
+    const json = page.getByRole('textbox', { name: 'The rule as JSON' })
+    const silver = (await json.inputValue()).replace('gold', 'silver')
+    await json.fill(silver)
+    await page.getByRole('button', { name: 'Save the rule' }).click()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => json.inputValue()).toContain('gold')
+    await json.fill(`${silver}\n`)
+    await page.getByText('tier is “silver”').first().waitFor()
+    expect(await json.inputValue()).toBe(`${silver}\n`)
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await expect.poll(() => json.inputValue()).toContain('gold')
+  })
+
+const decimals = (site: () => Site) =>
+  test('decimals are typed into the fields of a rule key by key', async () => {
+    const compared = (...[above, from, to, is]: number[]) => ({
+      all: [
+        { attribute: 'data.score', greater_than: above },
+        { attribute: 'data.score', between: [from, to] },
+        { attribute: 'data.score', is },
+      ],
+    })
+    const { id } = await site().api('POST', 'lists', { name: 'Scores', type: 'dynamic', rule: compared(1, 2, 3, 4) })
+    await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
+    const { page } = opened
+    const fields = [
+      [page.getByRole('textbox', { name: 'Value', exact: true }), '0.05'],
+      [page.getByRole('textbox', { name: 'From', exact: true }), '1.50'],
+      [page.getByRole('textbox', { name: 'To', exact: true }), '10.5'],
+      [page.getByRole('combobox', { name: 'Value', exact: true }), '-0.50'],
+    ] as const
+    for (const [field, text] of fields) {
+      await field.fill('')
+      await field.pressSequentially(text)
+      expect(await field.inputValue()).toBe(text)
+    }
+    await page.getByRole('button', { name: 'Save the rule' }).click()
+    await page.getByText('The rule is saved.').first().waitFor()
+    expect((await site().api('GET', `lists/${id}`)).rule).toEqual(compared(0.05, 1.5, 10.5, -0.5))
   })

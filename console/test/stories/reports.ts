@@ -51,6 +51,17 @@ export const reports = (site: () => Site) =>
       await page.getByText('everything accepted has been applied').waitFor()
     })
 
+    test('are of days that are typed key by key', async () => {
+      await using opened = await memberPage(site(), '/p/1/reports?since=2024-03-05&until=2024-03-31')
+      const { page } = opened
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(request.url()))
+      await page.getByLabel('First day').focus()
+      await page.keyboard.type('02022024')
+      await page.waitForURL(/since=2024-02-02/)
+      expect(asked.filter((url) => url.includes('since=0'))).toEqual([])
+    })
+
     test('templates are found by what they say, and archived with their campaign', async () => {
       const { results: types } = await site().api('GET', 'subscriptions?q=email')
       const { id } = await site().api('POST', 'campaigns', { type: 'blast', name: 'Autumn', subscription_id: types[0].id })

@@ -57,6 +57,32 @@ const faults = (site: () => Site) =>
     expect((await site().api('GET', 'sandbox/fault-policy')).bounce_percent).toBe(0)
   })
 
+const releasesOpened = (site: () => Site) =>
+  test('shows one message until another is chosen, and Release… sends that one', async () => {
+    const send = async (subject: string) => {
+      const content = { subject, html: HTML }
+      await site().api('POST', 'messages', { user: { external_id: 'sample-2' }, subscription_id: await emailType(site()), content })
+    }
+    const newest = async () => (await site().api('GET', 'sandbox/messages?limit=1')).results[0]
+    await send('Beans to release')
+    await expect.poll(async () => (await newest())?.summary).toBe('Beans to release')
+    const { id } = await newest()
+    await using opened = await memberPage(site(), '/p/1/sandbox')
+    const { page } = opened
+    const shown = page.locator('.mail')
+    await shown.getByText('Beans to release').waitFor()
+    await page.getByRole('button', { name: 'More about the message' }).click()
+    await page.getByRole('menuitem', { name: 'Release…' }).click()
+    await page.getByRole('dialog').getByText('Beans to release').waitFor()
+    await send('Later beans')
+    await page.locator('.mails').getByText('Later beans').waitFor()
+    const sent = page.waitForRequest(/\/release$/)
+    await page.getByRole('button', { name: 'Send the copy' }).click()
+    expect((await sent).url()).toContain(`/messages/${id}/release`)
+    await page.getByText(`The copy was sent to ${OWNER.email}.`).waitFor()
+    expect(await shown.getByText('Beans to release').count()).toBe(1)
+  })
+
 export const sandbox = (site: () => Site) =>
   describe('the sandbox inbox', () => {
     faults(site)
@@ -127,4 +153,6 @@ export const sandbox = (site: () => Site) =>
       expect(heard.length).toBeGreaterThan(0)
       expect(heard).not.toContain('ran')
     })
+
+    releasesOpened(site)
   })

@@ -47,6 +47,26 @@ export const templateFields = (site: () => Site) =>
       await page.getByText('dot.png has been deleted.').waitFor()
     })
 
+    test('of an email asks before a file is replaced, which keeps the id that the HTML shows it by', async () => {
+      const html = '<p>Beans</p><img src="cid:mark" alt="A dot"><a href="{{ unsubscribe_url }}">Unsubscribe</a>'
+      const id = await draft(site(), 'email', 'en', { from: 'hello@bellbird.example', subject: 'Beans', html })
+      const path = `campaigns/${id}/templates/en/attachments`
+      const content = Buffer.from('before').toString('base64')
+      await site().api('PUT', `${path}/mark.png`, { content_type: 'image/png', content, content_id: 'mark' })
+      await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
+      const { page } = opened
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Add a file' }).click()])
+      await chooser.setFiles({ name: 'mark.png', mimeType: 'image/png', buffer: DOT })
+      await page
+        .getByText(/mark\.png (has been added|has been replaced)\.|Replace mark\.png\?/)
+        .first()
+        .waitFor()
+      expect((await site().api('GET', `${path}/mark.png`)).content).toBe(content)
+      await page.getByRole('dialog').getByRole('button', { name: 'Replace the file' }).click()
+      await page.getByText('mark.png has been replaced.').waitFor()
+      expect(await site().api('GET', `${path}/mark.png`)).toMatchObject({ content: DOT.toString('base64'), content_id: 'mark' })
+    })
+
     test('of a text message is measured for users, and costs what the provider says', async () => {
       const id = await draft(site(), 'text', 'en', { body: 'Hello {{ user.data.first_name }}' })
       const provider = await site().api('POST', 'providers', { name: 'Texts', kind: 'sandbox', channel: 'text', settings: {} })

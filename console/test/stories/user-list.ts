@@ -36,6 +36,35 @@ const statesOf = ({ api }: Site): Promise<number[]> =>
     }),
   )
 
+const manyTypes = (site: () => Site) =>
+  test('are unsubscribed from a type beyond the first hundred, which the page of a user shows', async () => {
+    await using opened = await memberPage(site(), '/p/1')
+    const { page } = opened
+    // A project of its own: the stories of other screens expect few types.
+    const call = async (path: string, data?: object, project?: number) => {
+      const headers = { origin: site().url, ...(project !== undefined && { 'carillon-project': String(project) }) }
+      const method = data === undefined ? 'GET' : 'POST'
+      const reply = await page.request.fetch(`${site().url}/api/client/${path}`, { method, headers, ...(data && { data }) })
+      expect(reply.ok(), await reply.text()).toBe(true)
+      return reply.json()
+    }
+    const { id } = await call('projects', { name: 'Many types', locale: 'en-AU', timezone: 'Australia/Melbourne' })
+    for (let number = 1; number <= 100; number++)
+      await call('subscriptions', { name: `Topic ${number}`, channel: 'email', default_state: 1 }, id)
+    await call('users/batch', [{ external_id: 'kim' }], id)
+    await page.goto(`/p/${id}/users`)
+    await page.getByRole('checkbox', { name: 'Select kim' }).check()
+    await page.getByRole('button', { name: 'Unsubscribe…' }).click()
+    await page.getByRole('combobox', { name: 'Subscription type' }).fill('Topic 100')
+    await page.getByRole('option', { name: /^Topic 100 / }).click()
+    await page.getByRole('button', { name: 'Unsubscribe 1 user' }).click()
+    await page.getByText('1 of 1 user was unsubscribed from Topic 100.').waitFor()
+    const { results } = await call('users/kim/subscriptions?limit=-1', undefined, id)
+    expect(results.find(({ name }: { name: string }) => name === 'Topic 100').state).toBe(0)
+    await page.goto(`/p/${id}/users/kim`)
+    await page.getByRole('button', { name: 'Subscribe to Topic 100' }).waitFor()
+  })
+
 const columns = (site: () => Site) =>
   test('has the columns that its reader chooses, which stay in the browser', async () => {
     await site().api('POST', 'users/batch', [{ external_id: 'column-1', data: { address: { 'home.city': 'Hobart' }, tags: ['a', 'b'] } }])
@@ -132,6 +161,7 @@ export const userList = (site: () => Site) =>
   describe('the list of users', () => {
     columns(site)
     byRule(site)
+    manyTypes(site)
 
     test('has users selected by keyboard, added to a static list and suppressed, with how many succeeded', async () => {
       const list = await severalUsers(site())

@@ -103,6 +103,32 @@ const erasure = (site: () => Site) =>
     await expect(site().api('GET', 'users/to-erase')).rejects.toThrow('404')
   })
 
+const failures = (site: () => Site) =>
+  test('say so when an Undo or an export fails', async () => {
+    await site().api('POST', 'users/batch', [{ external_id: 'kept-as-saved', data: { tier: 'gold' } }])
+    await using opened = await memberPage(site(), '/p/1/users/kept-as-saved')
+    const { page } = opened
+    await page.getByRole('button', { name: 'Edit', exact: true }).click()
+    await page.getByRole('textbox', { name: 'Custom attributes, as JSON' }).fill('{ "tier": "silver" }')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    const undo = page.getByRole('button', { name: 'Undo', exact: true })
+    await undo.waitFor()
+    await page.route(/users\/(batch$|kept-as-saved\/export)/, (route) => route.abort())
+    await undo.click()
+    await page.getByText('It was not undone.', { exact: false }).waitFor()
+    await page.getByRole('button', { name: /^More about/ }).click()
+    await page.getByRole('menuitem', { name: 'Export everything about the user' }).click()
+    await page.locator('.say.bad').waitFor()
+    await site().api('DELETE', 'users/kept-as-saved')
+  })
+
+/** What is done on the page of a user. */
+function acts(site: () => Site) {
+  journeyActs(site)
+  erasure(site)
+  failures(site)
+}
+
 export const users = (site: () => Site) =>
   describe('users', () => {
     test('are searched on the server, and the search is in the address', async () => {
@@ -163,7 +189,7 @@ export const users = (site: () => Site) =>
     })
 
     testSends(site)
-    journeyActs(site)
+    acts(site)
 
     test('unsubscribing offers to undo it, and both are in the history of consent', async () => {
       await using opened = await memberPage(site(), '/')
@@ -174,7 +200,7 @@ export const users = (site: () => Site) =>
       const before = await states()
       const change = page.getByRole('button', { name: /^(?:Uns|S)ubscribe (?:to|from)/ }).first()
       await change.click()
-      const undo = page.getByRole('button', { name: 'Undo' })
+      const undo = page.getByRole('button', { name: 'Undo', exact: true })
       await undo.waitFor()
       expect(await states()).not.toEqual(before)
       await undo.click()
@@ -187,6 +213,4 @@ export const users = (site: () => Site) =>
       expect(latest).toContain('API or console')
       expect(earlier).toContain('unsubscribed')
     })
-
-    erasure(site)
   })

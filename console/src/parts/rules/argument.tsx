@@ -1,6 +1,9 @@
 import { Autocomplete, Group, NumberInput, Select, TagsInput, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { useEdited } from '../edited.ts'
 import type { FieldSchema } from '../schema-fields.ts'
+import { typedValue } from '../typed.ts'
+import { TypedNumber } from '../typed-number.tsx'
 
 type Props = {
   label: string
@@ -19,31 +22,23 @@ const isDuration = ({ pattern }: FieldSchema) => pattern?.endsWith('[mhdwy]$') =
 const isDate = ({ description }: FieldSchema) => description?.includes('ISO 8601') === true
 const textOf = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
 
-/** Typed text as a value: a number or a truth value where the attribute has such values, or where its type is not known. */
-function typedValue(text: string, schema: FieldSchema, types: string[]): unknown {
-  const takes = (type: string) => [schema.type].flat().includes(type) && (types.length === 0 || types.includes(type))
-  if (text === '' || (types.length > 0 && takes('string'))) return text
-  if (takes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
-  return takes('number') && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
-}
-
 /** The argument of an operator, or another value of a condition, by its schema. */
 export function Argument(props: Props) {
-  const { label, schema, value, onChange, types = [], suggestions = [] } = props
+  const { label, schema, value, onChange } = props
   const common = { size: 'xs' as const, 'aria-label': label, placeholder: label }
   if (schema.enum)
     return <Select {...common} allowDeselect={false} data={schema.enum.map(String)} value={textOf(value) || null} onChange={onChange} />
   if (schema.type === 'boolean') return <Truth {...props} />
   if (schema.type === 'integer' || schema.type === 'number')
     return (
-      <NumberInput
+      <TypedNumber
         {...common}
         className="short"
         min={schema.minimum}
         max={schema.maximum}
         allowDecimal={schema.type === 'number'}
-        value={typeof value === 'number' ? value : ''}
-        onChange={onChange}
+        value={value}
+        onChange={(next) => onChange(next ?? '')}
       />
     )
   if (schema.type === 'array') return schema.items?.type === 'number' ? <Range {...props} /> : <Values {...props} />
@@ -52,9 +47,19 @@ export function Argument(props: Props) {
     const type = textOf(value).length > DATE_LENGTH ? 'text' : 'date'
     return <TextInput {...common} type={type} value={textOf(value)} onChange={(event) => onChange(event.currentTarget.value)} />
   }
-  return (
-    <Autocomplete {...common} data={suggestions} value={textOf(value)} onChange={(text) => onChange(typedValue(text, schema, types))} />
-  )
+  return <Scalar {...props} />
+}
+
+/** A text, number or truth value. The field keeps what is typed, such as `1.` on the way to `1.5`. */
+function Scalar({ label, schema, value, onChange, types = [], suggestions = [] }: Props) {
+  const { edited, edit, give } = useEdited(value, textOf)
+  const change = (text: string) => {
+    const next = typedValue(text, schema, types)
+    edit(text)
+    give(next)
+    onChange(next)
+  }
+  return <Autocomplete size="xs" aria-label={label} placeholder={label} data={suggestions} value={edited} onChange={change} />
 }
 
 function Truth({ label, value, onChange }: Props) {
@@ -93,8 +98,8 @@ function Range({ value, onChange }: Props) {
   const [from, to] = Array.isArray(value) ? value : ['', '']
   return (
     <Group gap="xs" wrap="nowrap">
-      <NumberInput size="xs" className="short" aria-label={t('rule.from')} value={from} onChange={(next) => onChange([next, to])} />
-      <NumberInput size="xs" className="short" aria-label={t('rule.to')} value={to} onChange={(next) => onChange([from, next])} />
+      <TypedNumber size="xs" className="short" aria-label={t('rule.from')} value={from} onChange={(next) => onChange([next ?? '', to])} />
+      <TypedNumber size="xs" className="short" aria-label={t('rule.to')} value={to} onChange={(next) => onChange([from, next ?? ''])} />
     </Group>
   )
 }

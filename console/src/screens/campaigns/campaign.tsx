@@ -28,10 +28,15 @@ const MOVING = new Set(['scheduled', 'loading', 'running', 'aborting'])
 
 /** A campaign: its progress, the actions that it still allows, and every recipient. */
 export function CampaignPage() {
-  const { campaignId } = route.useParams()
+  const campaignId = Number(route.useParams().campaignId)
+  // Another campaign is another page: nothing that was begun for the one before goes on in it.
+  return <PageOf key={campaignId} campaignId={campaignId} />
+}
+
+function PageOf({ campaignId }: { campaignId: number }) {
   const { user } = route.useSearch()
-  const path = { campaignId: Number(campaignId) }
-  const isLive = useLiveCampaign(path.campaignId)
+  const path = { campaignId }
+  const isLive = useLiveCampaign(campaignId)
   const { data: campaign, error, refetch } = useRead(CAMPAIGN, { path }, { refetchInterval: isLive ? false : LIVE_MS })
   useFreshParts(campaign?.state)
   if (error && !campaign) return <Failed error={error} onRetry={() => void refetch()} />

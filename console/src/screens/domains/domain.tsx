@@ -18,8 +18,13 @@ const route = getRouteApi('/member/p/$project/domains/$domainId')
 
 /** One domain: its records, expected and found, and how it is warmed up. */
 export function DomainPage() {
-  const { t } = useTranslation('domains')
   const domainId = Number(route.useParams().domainId)
+  // Another domain is another page: nothing that was begun for the one before goes on in it.
+  return <PageOf key={domainId} domainId={domainId} />
+}
+
+function PageOf({ domainId }: { domainId: number }) {
+  const { t } = useTranslation('domains')
   const { view = 'records' } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/domains/$domainId' })
   const mayChange = useMay('admin')
@@ -60,7 +65,7 @@ export function DomainPage() {
       )}
       {view === 'warm-up' && domain.sending ? (
         <div className="after">
-          <WarmUp key={domainId} domainId={domainId} />
+          <WarmUp domainId={domainId} />
         </div>
       ) : (
         <div className="cols main-side">

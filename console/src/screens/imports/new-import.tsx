@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
+import { isSame } from '../../parts/merge.ts'
 import { Card, PageHead } from '../../parts/page.tsx'
 import { useProject } from '../../session/project.tsx'
 import { Counts, isBusy, Refused, useImport } from './import-card.tsx'
@@ -25,6 +26,9 @@ export function NewImport() {
   const navigate = useNavigate({ from: '/p/$project/imports/new' })
   const [file, setFile] = useState<File | null>(null)
   const [options, setOptions] = useState<Options>({ updates: true, consentSource: '', subscriptionIds: [] })
+  // Both outlive a request that is refused.
+  const [last, setLast] = useState<(Run & { id: number }) | null>(null)
+  const [changed, setChanged] = useState<Mapping | null>(null)
   const run = useWrite(
     (api, { file, listId, options, mapping, isDry }: Run) =>
       api.post(PATH, {
@@ -44,20 +48,28 @@ export function NewImport() {
         body: file as unknown as string,
       }),
     ['/api/client/lists'],
-    ({ id }, { listId, isDry }) => {
-      if (!isDry) void navigate({ to: '/p/$project/imports', params: { project }, search: { list: listId, import: id } })
+    ({ id }, sent) => {
+      const { listId, mapping, isDry } = sent
+      if (!isDry) return void navigate({ to: '/p/$project/imports', params: { project }, search: { list: listId, import: id } })
+      setLast({ ...sent, id })
+      setChanged((changed) => (isSame(changed, mapping) ? null : changed))
     },
   )
   const start = (isDry: boolean, mapping: Mapping | null) => {
     if (file && list !== undefined) run.mutate({ file, listId: list, options, mapping, isDry })
   }
-  const tried = run.variables?.isDry && run.data ? run.data : null
-  const reset =
+  const tried = last && last.file === file && last.listId === list && last.options === options ? last.id : null
+  const forget = () => {
+    setChanged(null)
+    run.reset()
+  }
+  const afresh =
     <T,>(set: (value: T) => void) =>
     (value: T) => {
       set(value)
-      run.reset()
+      forget()
     }
+  const isReady = file !== null && list !== undefined && (options.subscriptionIds.length === 0 || options.consentSource.trim() !== '')
   return (
     <>
       <PageHead title={t('new.title')} crumb={t('new.title')} about={t('new.about')} />
@@ -66,18 +78,18 @@ export function NewImport() {
           <Source
             listId={list}
             onList={(list) => {
-              run.reset()
+              forget()
               void navigate({ search: { list }, replace: true })
             }}
             file={file}
-            onFile={reset(setFile)}
+            onFile={afresh(setFile)}
             options={options}
-            onOptions={reset(setOptions)}
+            onOptions={afresh(setOptions)}
           >
             <Button
               loading={run.isPending && run.variables.isDry}
-              variant={tried ? 'default' : 'filled'}
-              disabled={!file || list === undefined || (options.subscriptionIds.length > 0 && options.consentSource.trim() === '')}
+              variant={tried === null ? 'filled' : 'default'}
+              disabled={!isReady || run.isPending}
               onClick={() => start(true, null)}
             >
               {t('new.try')}
@@ -85,19 +97,36 @@ export function NewImport() {
           </Source>
         </Card>
         {run.error && <Failed error={run.error} />}
-        {tried && list !== undefined && <Tried key={tried.id} listId={list} importId={tried.id} isPending={run.isPending} onRun={start} />}
+        {tried !== null && list !== undefined && (
+          <Tried
+            key={tried}
+            listId={list}
+            importId={tried}
+            changed={changed}
+            onChange={setChanged}
+            isPending={run.isPending}
+            onRun={start}
+          />
+        )}
       </div>
     </>
   )
 }
 
-type TriedProps = { listId: number; importId: number; isPending: boolean; onRun: (isDry: boolean, mapping: Mapping) => void }
+type TriedProps = {
+  listId: number
+  importId: number
+  /** The mapping as it was changed since. */
+  changed: Mapping | null
+  onChange: (mapping: Mapping) => void
+  isPending: boolean
+  onRun: (isDry: boolean, mapping: Mapping) => void
+}
 
 /** What an import would do, and which column goes where. */
-function Tried({ listId, importId, isPending, onRun }: TriedProps) {
+function Tried({ listId, importId, changed, onChange, isPending, onRun }: TriedProps) {
   const { t } = useTranslation('imports')
   const { data, error } = useImport(listId, importId)
-  const [changed, setChanged] = useState<Mapping | null>(null)
   if (error && !data) return <Failed error={error} />
   if (!data || isBusy(data)) return <Loading />
   if (data.state === 'failed') return <Failed error={new Error(data.reason ?? data.state)} />
@@ -106,7 +135,7 @@ function Tried({ listId, importId, isPending, onRun }: TriedProps) {
   return (
     <>
       <Card title={t('mapping.heading')} aside={t('mapping.about')}>
-        <MappingTable columns={data.columns} mapping={mapping} rows={data.first_rows ?? []} onChange={setChanged} />
+        <MappingTable columns={data.columns} mapping={mapping} rows={data.first_rows ?? []} onChange={onChange} />
       </Card>
       <Card title={t('new.would')}>
         <div className="pad stack">

@@ -2,6 +2,7 @@ import { JsonInput } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useEdited } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Num, Rate } from '../../parts/number.tsx'
@@ -143,11 +144,13 @@ function Sample({ preview: { users, count } }: { preview: Preview }) {
 
 function Json({ rule, onChange }: { rule: Draft; onChange: (rule: Draft) => void }) {
   const { t } = useTranslation('lists')
-  const [text, setText] = useState(() => JSON.stringify(rule, null, 2))
+  const { edited: text, edit, give } = useEdited(rule, (rule) => JSON.stringify(rule, null, 2))
   const change = (next: string) => {
-    setText(next)
+    edit(next)
     const value = parsed(next)
-    if (value) onChange(value)
+    if (!value) return
+    give(value)
+    onChange(value)
   }
   return (
     <div className="pad">

@@ -24,8 +24,13 @@ const PATH = '/api/client/lists/{listId}'
 
 /** One list: its users, its rule, and where it is used. */
 export function ListPage() {
-  const { t } = useTranslation('lists')
   const listId = Number(route.useParams().listId)
+  // Another list is another page: nothing that was begun for the one before goes on in it.
+  return <PageOf key={listId} listId={listId} />
+}
+
+function PageOf({ listId }: { listId: number }) {
+  const { t } = useTranslation('lists')
   const { view: wanted, ...search } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/lists/$listId' })
   const path = { path: { listId } }
@@ -90,7 +95,7 @@ export function ListPage() {
           </div>
         </div>
       ) : (
-        <RuleView key={listId} list={list} mayChange={mayChange} />
+        <RuleView list={list} mayChange={mayChange} />
       )}
       <Archive list={list} isOpen={isArchiving} onClose={() => setArchiving(false)} />
     </>

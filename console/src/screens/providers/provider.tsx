@@ -19,8 +19,13 @@ const route = getRouteApi('/member/p/$project/providers/$providerId')
 
 /** One provider: whether its connection works, and its settings. */
 export function ProviderPage() {
-  const { t } = useTranslation('providers')
   const providerId = Number(route.useParams().providerId)
+  // Another provider is another page: nothing that was begun for the one before goes on in it.
+  return <PageOf key={providerId} providerId={providerId} />
+}
+
+function PageOf({ providerId }: { providerId: number }) {
+  const { t } = useTranslation('providers')
   const path = { providerId }
   const { data: provider, error, refetch } = useRead(PROVIDER, { path })
   const kinds = useRead(KINDS, undefined, { staleTime: Number.POSITIVE_INFINITY })
@@ -58,7 +63,7 @@ export function ProviderPage() {
       />
       {makeDefault.error && <Failed error={makeDefault.error} />}
       <div className="cols main-side">
-        <Settings key={providerId} provider={provider} kind={kind} />
+        <Settings provider={provider} kind={kind} />
         <div className="stack">
           <Connection providerId={providerId} />
           {provider.callback_url && (

@@ -1,4 +1,3 @@
-import { TextInput } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -10,6 +9,7 @@ import { FilterChips } from '../../parts/filters.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
+import { TypedDay } from '../../parts/typed-day.tsx'
 import { useProject } from '../../session/project.tsx'
 import { ByCampaign, ByChannel, ByJourney, Links } from './breakdown.tsx'
 import { DaysChart } from './chart.tsx'
@@ -38,7 +38,7 @@ export function Reports() {
       />
       <div className="stack">
         <Card>
-          <Choices key={`${search.since} ${search.until}`} search={search} report={report.data} onSearch={go} />
+          <Choices search={search} report={report.data} onSearch={go} />
         </Card>
         {report.isPending && <Loading />}
         {report.error && <Failed error={report.error} onRetry={() => void report.refetch()} />}
@@ -79,20 +79,8 @@ function Choices({ search, report, onSearch }: ChoicesProps) {
         current={current}
         onChange={(days) => onSearch(reportSearchOf({ ...others, days }))}
       />
-      <TextInput
-        type="date"
-        aria-label={t('range.since')}
-        value={first}
-        max={last}
-        onChange={(event) => range(event.currentTarget.value, last)}
-      />
-      <TextInput
-        type="date"
-        aria-label={t('range.until')}
-        value={last}
-        min={first}
-        onChange={(event) => range(first, event.currentTarget.value)}
-      />
+      <TypedDay type="date" aria-label={t('range.since')} value={first} max={last} onChange={(day) => range(day, last)} />
+      <TypedDay type="date" aria-label={t('range.until')} value={last} min={first} onChange={(day) => range(first, day)} />
       <FilterChips
         filters={filters.filter(({ values, id }) => values.length > 0 || search[id as 'campaign_id' | 'journey_id'])}
         chosen={{ channel: search.channel, campaign_id: search.campaign_id?.toString(), journey_id: search.journey_id?.toString() }}

@@ -21,11 +21,12 @@ import { queryOf } from './grammar.ts'
 import { CapturedMessage } from './message.tsx'
 import { Outcomes } from './outcomes.tsx'
 import { isRead, useReadMarks, withAllRead, withRead } from './read-marks.ts'
+import { type First, firstIn } from './search.ts'
 
 const route = getRouteApi('/member/p/$project/sandbox')
 const PATH = '/api/client/sandbox/messages'
 
-/** What the sandbox captured, all channels in one list; new messages appear by themselves. */
+/** What the sandbox captured, all channels in one list; new messages appear there by themselves. */
 export function Inbox() {
   const { t } = useTranslation('sandbox')
   const { message, tab, q: search = '', ...paging } = route.useSearch()
@@ -36,14 +37,17 @@ export function Inbox() {
   const [isEmptying, setEmptying] = useState(false)
   const isLive = useLiveReads('sandbox', PATH)
   const again = { keepsPrevious: true, refetchInterval: isLive ? false : LIVE_MS } as const
-  const { data, error, refetch } = useRead(PATH, { query: { ...query, limit: 50 } }, again)
+  const { data, error, isPlaceholderData, refetch } = useRead(PATH, { query: { ...query, limit: 50 } }, again)
   const searchFor = (q: string) => void navigate({ search: q === '' ? {} : { q }, replace: true })
   const open = (id: number) => {
     keep(withRead(marks, id))
     void navigate({ search: (search) => ({ ...search, message: id }), replace: message !== undefined })
   }
   const ids = data?.results.map(({ id }) => id) ?? []
-  const shown = message ?? data?.results[0]?.id
+  const [first, setFirst] = useState<First>()
+  const next = data && !isPlaceholderData ? firstIn(JSON.stringify(query), ids, first) : first
+  if (next !== first) setFirst(next)
+  const shown = message ?? next?.id
   return (
     <>
       <PageHead

@@ -33,7 +33,7 @@ export function MessageActions({ message }: { message: Message }) {
         title={t('release.title')}
         closeButtonProps={{ 'aria-label': t('close') }}
       >
-        <ReleaseForm id={id} onClose={() => setReleasing(false)} />
+        <ReleaseForm message={message} onClose={() => setReleasing(false)} />
       </Modal>
     </>
   )
@@ -45,7 +45,7 @@ const PageItem = ({ url, children }: { url: string; children: string }) => (
   </Menu.Item>
 )
 
-function ReleaseForm({ id, onClose }: { id: number; onClose: () => void }) {
+function ReleaseForm({ message: { id, summary, recipient }, onClose }: { message: Message; onClose: () => void }) {
   const { t } = useTranslation('sandbox')
   const [to, setTo] = useState(useSession().member.email)
   const release = useWrite(
@@ -63,6 +63,10 @@ function ReleaseForm({ id, onClose }: { id: number; onClose: () => void }) {
   }
   return (
     <form className="form" onSubmit={submit}>
+      <p dir="auto">
+        <b>{summary}</b>
+        <span className="r">{t('release.sentTo', { recipient })}</span>
+      </p>
       <TextInput
         type="email"
         label={t('release.to')}

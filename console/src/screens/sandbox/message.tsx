@@ -46,7 +46,7 @@ export function CapturedMessage({ id, tab }: { id: number; tab: Tab }) {
     <Card
       className="mail"
       title={textOf(content, 'subject') || textOf(content, 'title') || message.summary}
-      actions={<MessageActions message={message} />}
+      actions={<MessageActions key={message.id} message={message} />}
     >
       <Head message={message} content={content} />
       <TabBar

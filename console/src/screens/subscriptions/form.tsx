@@ -75,7 +75,7 @@ function Form({ stored, onClose }: { stored: Subscription | null; onClose: () =>
     [PATH],
     ({ name }, { id, before }) => {
       onClose()
-      if (before) undoable(t('edit.done', { name }), () => change.mutate({ id, changes: before }))
+      if (before) undoable(t('edit.done', { name }), () => change.mutateAsync({ id, changes: before }))
     },
   )
   const submit = (event: FormEvent) => {

@@ -105,7 +105,7 @@ function Editor({ user, onDone }: { user: User; onDone: () => void }) {
     ['/api/client/users'],
     (_, { after, before }) => {
       onDone()
-      if (before === begun) undoable(t('attributes.saved'), () => save.mutate({ after: before, before: after }))
+      if (before === begun) undoable(t('attributes.saved'), () => save.mutateAsync({ after: before, before: after }))
     },
   )
   const data = parsed(text)

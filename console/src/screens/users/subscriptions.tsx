@@ -16,7 +16,7 @@ type Change = { subscription_id: number; state: 0 | 1 | 2; name: string; previou
 /** What the user agreed to, and what stops it anyway. */
 export function Subscriptions({ userId }: { userId: string }) {
   const { t } = useTranslation('users')
-  const { data, error } = useRead(PATH, { path: { userId }, query: { limit: 100 } })
+  const { data, error } = useRead(PATH, { path: { userId }, query: { limit: -1 } })
   const mayChange = useMay('editor')
   const change = useWrite(
     (api, { subscription_id, state }: Change) => api.patch(PATH, { path: { userId }, body: [{ subscription_id, state }] }),

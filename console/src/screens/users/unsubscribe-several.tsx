@@ -69,11 +69,12 @@ function useSet(onDone: () => void) {
     async (api, { type, states }: Change) => {
       const before = new Map<string, State>()
       const { done, error } = await forEach([...states], async ([userId, state]) => {
-        const { results } = await api.get(PATH, { path: { userId }, query: { limit: 100 } })
+        const { results } = await api.get(PATH, { path: { userId }, query: { limit: -1 } })
         const current = results.find(({ subscription_id }) => subscription_id === type)?.state
-        if (current === undefined || current === state) return
+        if (current === state) return
+        // Of a type that is gone, the server says so.
         await api.patch(PATH, { path: { userId }, body: [{ subscription_id: type, state }] })
-        before.set(userId, current)
+        if (current !== undefined) before.set(userId, current)
       })
       return { before, error, unchanged: done.length - before.size }
     },
@@ -82,9 +83,10 @@ function useSet(onDone: () => void) {
       if (isUndo) return
       if (error === undefined) onDone()
       const left = unchanged > 0 ? ` ${t('unsubscribe.unchanged', { count: unchanged })}` : ''
-      undoable(t('unsubscribe.done', { done: before.size, count: states.size, name }) + left, () =>
-        write.mutate({ type, name, states: before, isUndo: true }),
-      )
+      undoable(t('unsubscribe.done', { done: before.size, count: states.size, name }) + left, async () => {
+        const { error } = await write.mutateAsync({ type, name, states: before, isUndo: true })
+        if (error !== undefined) throw error
+      })
     },
   )
   return { set: write.mutate, error: write.error ?? write.data?.error, isPending: write.isPending }

@@ -78,7 +78,7 @@ function PageOf({ userId }: { userId: string }) {
               </Button>
             )}
             <CopyAs label={t('moreOf', { name })} request={{ method: 'GET', path: '/api/client/users/{userId}', params: { userId } }}>
-              {mayExport && <Menu.Item onClick={() => void save()}>{t('export')}</Menu.Item>}
+              {mayExport && <Menu.Item onClick={() => save.mutate(undefined)}>{t('export')}</Menu.Item>}
               {mayWrite && (
                 <Menu.Item color="ember" onClick={() => setErasing(true)}>
                   {t('erase.open')}
@@ -88,6 +88,7 @@ function PageOf({ userId }: { userId: string }) {
           </>
         }
       />
+      {save.error && <Failed error={save.error} />}
       <Reach user={user} />
       <div className="cols main-side">
         <Timeline userId={userId} zone={zone} />

@@ -1,4 +1,4 @@
-import type { components } from '@carillon/sdk'
+import type { Client, components } from '@carillon/sdk'
 import { Button, FileButton, Switch } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -74,19 +74,22 @@ function AddFile({ campaignId, locale, variant, existing }: Omit<Props, 'place' 
   const { t } = useTranslation('campaigns')
   const [isInline, setInline] = useState(false)
   const [isTooLarge, setTooLarge] = useState(false)
-  const add = useWrite(
-    async (api, file: File) => {
-      const body = { content_type: file.type || 'application/octet-stream', content: await base64Of(file) }
-      const inline = isInline && { content_id: contentIdOf(file.name, existing) }
-      await api.put(ATTACHMENT, { path: { campaignId, locale, name: file.name }, query: { variant }, body: { ...body, ...inline } })
-      return file.name
-    },
-    [ATTACHMENTS],
-    (name) => said(t('attachments.added', { name })),
-  )
+  const [replacing, setReplacing] = useState<File | null>(null)
+  const put = async (api: Client, file: File) => {
+    const content_id = contentIdOf(file.name, existing, isInline)
+    const body = {
+      content_type: file.type || 'application/octet-stream',
+      content: await base64Of(file),
+      ...(content_id !== null && { content_id }),
+    }
+    await api.put(ATTACHMENT, { path: { campaignId, locale, name: file.name }, query: { variant }, body })
+  }
+  const add = useWrite(put, [ATTACHMENTS], (_, { name }) => said(t('attachments.added', { name })))
   const choose = (file: File | null) => {
     setTooLarge(file !== null && file.size > FILE_BYTES_MAX)
-    if (file && file.size <= FILE_BYTES_MAX) add.mutate(file)
+    if (!file || file.size > FILE_BYTES_MAX) return
+    if (existing.some(({ name }) => name === file.name)) setReplacing(file)
+    else add.mutate(file)
   }
   return (
     <div className="form pad">
@@ -107,6 +110,17 @@ function AddFile({ campaignId, locale, variant, existing }: Omit<Props, 'place' 
           )}
         </FileButton>
       </div>
+      <ConfirmWrite
+        isOpen={replacing !== null}
+        onClose={() => setReplacing(null)}
+        title={t('attachments.replaceTitle', { name: replacing?.name ?? null })}
+        action={t('attachments.replaceAction')}
+        write={async (api) => replacing && put(api, replacing)}
+        changes={[ATTACHMENTS]}
+        done={t('attachments.replaced', { name: replacing?.name ?? null })}
+      >
+        <p>{t('attachments.replaceAbout')}</p>
+      </ConfirmWrite>
     </div>
   )
 }

@@ -19,10 +19,14 @@ export async function base64Of(file: Blob): Promise<string> {
 
 type Named = { name: string; content_id: string | null }
 
-/** An id that the HTML can name, made from the name of the file. The id of a file that is replaced stays. */
-export function contentIdOf(name: string, existing: Named[]): string {
+/**
+ * An id that the HTML can name, made from the name of the file; null for a file that is only attached. The id of a file that is replaced
+ * stays: the HTML may show it.
+ */
+export function contentIdOf(name: string, existing: Named[], isInline: boolean): string | null {
   const replaced = existing.find((file) => file.name === name)?.content_id
   if (replaced) return replaced
+  if (!isInline) return null
   const plain = name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, ID_MAX - 4)
   const taken = new Set(existing.map(({ content_id }) => content_id))
   let id = plain

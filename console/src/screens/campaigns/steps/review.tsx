@@ -1,8 +1,10 @@
+import { CarillonError } from '@carillon/sdk'
 import { Button } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { ifVersion } from '../../../parts/autosave.ts'
 import { Confirm } from '../../../parts/confirm.tsx'
 import { CopyAs } from '../../../parts/copy-as.tsx'
 import { useRead, useWrite } from '../../../parts/data.ts'
@@ -26,11 +28,14 @@ const TYPED_FROM = 10_000
 /** Shows blocking problems, warnings and the reach, and launches the campaign. */
 export function ReviewStep({ campaign, autosave }: StepProps) {
   const { t } = useTranslation('campaigns')
-  const [version] = useState(() => String(Date.now()))
+  const [version, setVersion] = useState(() => String(Date.now()))
   const { id, type } = campaign
   const isBlast = type === 'blast'
   const mayWrite = useMay('editor')
   const { list_ids: lists = [] } = autosave.draft
+  const { readAgain } = autosave
+  // What another member has saved since the page was opened is checked too.
+  useEffect(() => void readAgain(), [readAgain])
   const unsaved = useLocalDrafts(draftsOf(useProject().id, id))
   const templates = useRead('/api/client/campaigns/{campaignId}/templates', { path: { campaignId: id } }, { staleTime: 0 })
   const lint = useRead('/api/client/campaigns/{campaignId}/lint', { path: { campaignId: id } }, { staleTime: 0 })
@@ -62,6 +67,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
             autosave={autosave}
             isBlocked={checks.some(({ is }) => is === 'blocking')}
             reached={finished && reachedBy(finished)}
+            onChanged={() => setVersion(String(Date.now()))}
           />
         </Card>
         {isBlast && (
@@ -111,22 +117,31 @@ function CheckLine({ campaignId, check: { id, is, about, params, place } }: { ca
   )
 }
 
-type LaunchProps = StepProps & { isBlocked: boolean; reached: number | undefined }
+type LaunchProps = StepProps & {
+  isBlocked: boolean
+  reached: number | undefined
+  /** Another member has changed the campaign, which is not launched. */
+  onChanged: () => void
+}
 
-function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: LaunchProps) {
+function Launch({ campaign: { id, type }, autosave, isBlocked, reached, onChanged }: LaunchProps) {
   const { t, i18n } = useTranslation('campaigns')
   const [isOpen, setOpen] = useState(false)
-  const { environment, id: projectId } = useProject()
-  const navigate = useNavigate()
+  const [isChanged, setChanged] = useState(false)
+  const { environment } = useProject()
   const mayPublish = useMay('publisher')
   const { send_at: at = null, send_in_user_timezone: isLocal } = autosave.draft
   const bodyOf = () => launchOf(type, autosave.draft, Date.now())
-  const launch = useWrite(
-    (api) => api.patch(CAMPAIGN, { path: { campaignId: id }, body: bodyOf() }),
-    [CAMPAIGNS],
-    () => void navigate({ to: '/p/$project/campaigns/$campaignId', params: { project: String(projectId), campaignId: String(id) } }),
-  )
+  const launch = useLaunch(id, autosave, bodyOf, () => {
+    setOpen(false)
+    setChanged(true)
+    onChanged()
+  })
   if (!mayPublish) return <p className="pad sm quiet rule">{t('launch.needsPublisher')}</p>
+  const open = () => {
+    setChanged(false)
+    setOpen(true)
+  }
   const isBlast = type === 'blast'
   const number = new Intl.NumberFormat(i18n.language).format(reached ?? 0)
   const when =
@@ -136,25 +151,53 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: Launch
         ? t('launch.local', { at: at.slice(0, 16).replace('T', ' ') })
         : instant(i18n.language, { at })
   return (
-    <div className="pad rule acts">
-      <Button onClick={() => setOpen(true)} disabled={isBlocked || (isBlast && reached === undefined) || autosave.state !== 'saved'}>
-        {t(isBlast ? 'launch.open' : 'launch.openTrigger')}
-      </Button>
-      <CopyAs label={t('launch.more')} request={{ method: 'PATCH', path: CAMPAIGN, params: { campaignId: id }, body: bodyOf() }} />
-      <Confirm
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        title={t(isBlast ? 'launch.title' : 'launch.titleTrigger', { number })}
-        action={t(isBlast ? 'launch.action' : 'launch.actionTrigger', { number })}
-        isDanger={false}
-        {...(reached !== undefined && reached > TYPED_FROM && { typed: String(reached) })}
-        isPending={launch.isPending}
-        error={launch.error}
-        onConfirm={() => launch.mutate(undefined)}
-      >
-        <p>{isBlast ? t('launch.about', { number, when }) : t('launch.aboutTrigger')}</p>
-        <p>{t(environment === 'sandbox' ? 'launch.sandbox' : 'launch.live')}</p>
-      </Confirm>
+    <div className="pad rule">
+      <div role="alert">{isChanged && <p className="say wait gap-below">{t('launch.changed')}</p>}</div>
+      <div className="acts">
+        <Button onClick={open} disabled={isBlocked || (isBlast && reached === undefined) || autosave.state !== 'saved'}>
+          {t(isBlast ? 'launch.open' : 'launch.openTrigger')}
+        </Button>
+        <CopyAs label={t('launch.more')} request={{ method: 'PATCH', path: CAMPAIGN, params: { campaignId: id }, body: bodyOf() }} />
+        <Confirm
+          isOpen={isOpen}
+          onClose={() => setOpen(false)}
+          title={t(isBlast ? 'launch.title' : 'launch.titleTrigger', { number })}
+          action={t(isBlast ? 'launch.action' : 'launch.actionTrigger', { number })}
+          isDanger={false}
+          {...(reached !== undefined && reached > TYPED_FROM && { typed: String(reached) })}
+          isPending={launch.isPending}
+          error={launch.error}
+          onConfirm={() => launch.mutate(undefined)}
+        >
+          <p>{isBlast ? t('launch.about', { number, when }) : t('launch.aboutTrigger')}</p>
+          <p>{t(environment === 'sandbox' ? 'launch.sandbox' : 'launch.live')}</p>
+        </Confirm>
+      </div>
     </div>
+  )
+}
+
+/** Launches the campaign as it was checked, and opens its page. One that another member has changed since is read again instead. */
+function useLaunch(campaignId: number, autosave: StepProps['autosave'], bodyOf: () => ReturnType<typeof launchOf>, onChanged: () => void) {
+  const project = String(useProject().id)
+  const navigate = useNavigate()
+  return useWrite(
+    async (api) => {
+      const version = await autosave.seenVersion()
+      if (version === null) return false
+      try {
+        await api.patch(CAMPAIGN, { path: { campaignId }, body: bodyOf(), headers: ifVersion(version) })
+        return true
+      } catch (thrown) {
+        if (!(thrown instanceof CarillonError && thrown.status === 412)) throw thrown
+        await autosave.readAgain()
+        return false
+      }
+    },
+    [CAMPAIGNS],
+    (isLaunched) => {
+      if (!isLaunched) return onChanged()
+      void navigate({ to: '/p/$project/campaigns/$campaignId', params: { project, campaignId: String(campaignId) } })
+    },
   )
 }

@@ -1,6 +1,7 @@
-import { Radio, Switch, TextInput } from '@mantine/core'
+import { Radio, Switch } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { instant } from '../../../parts/time.tsx'
+import { TypedDay } from '../../../parts/typed-day.tsx'
 import { useProject } from '../../../session/project.tsx'
 import { passedIn } from './launch.ts'
 import type { StepProps } from './step.ts'
@@ -21,10 +22,8 @@ export function ScheduleStep({ autosave: { draft, change } }: StepProps) {
   const { send_at = null, send_in_user_timezone: isLocal = false } = draft
   const field = send_at === null ? '' : isLocal ? send_at.slice(0, 16) : localOf(new Date(send_at))
   const later = () => localOf(new Date(Math.ceil(Date.now() / HOUR_MS + 1) * HOUR_MS))
-  const at = (text: string, inUserZone = isLocal) => {
-    if (text !== '')
-      change({ ...draft, send_in_user_timezone: inUserZone, send_at: inUserZone ? `${text}:00` : new Date(text).toISOString() })
-  }
+  const at = (text: string, inUserZone = isLocal) =>
+    change({ ...draft, send_in_user_timezone: inUserZone, send_at: inUserZone ? `${text}:00` : new Date(text).toISOString() })
   const zones = [...new Set([own, project.timezone, 'UTC'])]
   return (
     <div className="form pad narrow">
@@ -38,13 +37,13 @@ export function ScheduleStep({ autosave: { draft, change } }: StepProps) {
       </Radio.Group>
       {send_at !== null && (
         <>
-          <TextInput
+          <TypedDay
             type="datetime-local"
             label={t('schedule.at')}
             description={isLocal ? t('schedule.ofUsers') : t('schedule.ofZone', { zone: own })}
             required
             value={field}
-            onChange={(event) => at(event.currentTarget.value)}
+            onChange={(text) => at(text)}
           />
           <Switch
             label={t('schedule.local')}

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, MultiSelect, NumberInput, Select, Switch } from '@mantine/core'
+import { ActionIcon, Button, MultiSelect, Select, Switch } from '@mantine/core'
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -6,6 +6,7 @@ import { Argument } from '../../../parts/rules/argument.tsx'
 import { Named } from '../../../parts/rules/condition.tsx'
 import { type Reference, useNames } from '../../../parts/rules/data.ts'
 import { type FieldSchema, labelOf } from '../../../parts/schema-fields.ts'
+import { TypedNumber } from '../../../parts/typed-number.tsx'
 import { Described, type FieldProps, helpOf } from './described.tsx'
 import { RuleField, TestsField } from './rule-fields.tsx'
 import { TextField, ValueField } from './text-fields.tsx'
@@ -45,13 +46,13 @@ function Field(props: FieldProps) {
     return <Switch {...common} checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
   if (schema.type === 'integer' || schema.type === 'number')
     return (
-      <NumberInput
+      <TypedNumber
         {...common}
         min={schema.minimum}
         max={schema.maximum}
         allowDecimal={schema.type === 'number'}
-        value={typeof value === 'number' ? value : ''}
-        onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
+        value={value}
+        onChange={onChange}
       />
     )
   if (schema.type === 'array' && schema.items?.enum)
