@@ -217,6 +217,7 @@ const variables = [
   '{% assign x = user.data.name | upcase %}{{ x }}{% assign x = x | append: x %}{{ x }}{% assign user = 1 %}{{ user }}{{ user.id }}',
   '{% assign x-y = 1 %}{{ x-y }}{% assign __proto__ = 1 %}{{ __proto__ }}{% assign e = empty %}{{ e }}{% if "" == e %}t{% endif %}{% assign r = (1..3) %}{{ r | join }}',
   '{% capture x %}a{{ user.data.name }}{% endcapture %}{{ x }}{{ x | size }}{% capture "q r" %}b{% endcapture %}{{ ["q r"] }}{% capture y %}{% endcapture %}[{{ y }}]',
+  '{% capture x %}{{ user.data.name }}{% capture y %}{% echo user.data.name %}{% endcapture %}{% cycle event.items %}{% endcapture %}{% if y == user.data.name %}{{ x | slice: 4, 3 }}{{ y.size }}{% endif %}',
   '{% for i in (1..2) %}{% assign last = i %}{% capture c %}{{ c }}{{ i }}{% endcapture %}{% endfor %}{{ last }}{{ c }}',
   '{% increment n %}{% increment n %}{{ n }}{% decrement n %}{% decrement m %}{{ m }}{% increment user %}{% increment zero %}{{ zero }}',
   '{% assign n = 5 %}{% increment n %}{{ n }}{% increment __proto__ %}{% decrement toString %}{% increment %}{% increment %}',

@@ -70,6 +70,8 @@ export class BudgetedContext extends Context {
   readonly budget: RenderBudget
   /** The scopes of tags, innermost last, which the engine declares as private. */
   readonly stack: object[]
+  /** How many captures this is in. What they capture is compared and filtered, so it is not marked (`marks.ts`) until it is written. */
+  captures = 0
   constructor(liquid: Liquid, scope: object, budget: RenderBudget) {
     // The engine’s own limiters cannot be shared by several strings.
     const limits = { memoryLimit: budget.memory, renderLimit: budget.operations, liquid } as unknown as { liquid: Liquid }
@@ -112,7 +114,8 @@ export class BudgetedLiquid extends Liquid {
     renderTemplatesToNodeStream(): never {
       throw new Error('Templates are not streamed.')
     },
-    renderTemplates: countedRender,
+    renderTemplates: (templates: Template[], context: Context, emitter?: Emitter) =>
+      emitter ? countedRender(templates, context, emitter) : capturedRender(templates, context),
   }
 
   /** Renders parsed templates within a budget. */
@@ -144,13 +147,17 @@ export const finiteOnly = (escaping: Handler): Handler =>
     return escaping.call(this, finite(value, 'a value'))
   }
 
-/** Without an emitter the output is captured, and is part of the memory. */
-function* countedRender(
-  templates: Template[],
-  context: Context,
-  emitter: Emitter = new CountedEmitter(budgetOf(context).memory),
-): IterableIterator<unknown> {
-  const { operations } = budgetOf(context)
+/** Output that is captured is part of the memory. */
+function* capturedRender(templates: Template[], given: Context): IterableIterator<unknown> {
+  const context = budgeted(given)
+  context.captures++
+  const text: unknown = yield countedRender(templates, context, new CountedEmitter(context.budget.memory))
+  context.captures--
+  return text
+}
+
+function* countedRender(templates: Template[], context: Context, emitter: Emitter): IterableIterator<unknown> {
+  const { operations } = budgeted(context).budget
   for (const template of templates) {
     try {
       operations.use(operationsOf(template))
@@ -164,8 +171,8 @@ function* countedRender(
   return emitter.buffer
 }
 
-function budgetOf(context: Context): RenderBudget {
-  if (context instanceof BudgetedContext) return context.budget
+function budgeted(context: Context): BudgetedContext {
+  if (context instanceof BudgetedContext) return context
   throw new Error('This context has no budget.')
 }
 

@@ -23,6 +23,17 @@ function expectSame(
   return { isParsed: outcomes.every(Boolean), isCompiled: outcomes.every((outcome) => outcome?.compiled) }
 }
 
+/** What was rendered, without marks. */
+function unmarked(output: Output, template: string) {
+  const result = outcomesOf(output, template, SCOPE)?.expected.result
+  return typeof result === 'string' ? result.replace(/[\uFDD0\uFDD1]/g, '') : result
+}
+
+test('marks change nothing that a template reads', () => {
+  const templates = Object.entries(corpus).flatMap(([name, templates]) => (name === 'budgets' ? [] : templates))
+  for (const template of templates) expect(unmarked('marked', template), template).toEqual(unmarked('text', template))
+})
+
 describe.each(Object.entries(corpus))('compiled templates render what liquidjs renders: %s', (name, templates) => {
   test.each(templates)('%s', (template) => {
     expect(expectSame(template, SCOPE, name === 'budgets' ? ['html'] : undefined)).toEqual({ isParsed: true, isCompiled: true })

@@ -14,8 +14,9 @@ export const VALUE = BEGIN
 
 /** The escaping of outputs that marks texts. Texts of letters, digits, spaces and the like cannot mean anything else and stay unmarked. */
 export const marking: FilterHandler = function (this: ThisParameterType<FilterHandler>, value: unknown) {
-  if (typeof value !== 'string' && !Array.isArray(value)) return value
-  const emitter = new CountedEmitter((this.context as BudgetedContext).budget.memory)
+  const { budget, captures } = this.context as BudgetedContext
+  if (captures > 0 || (typeof value !== 'string' && !Array.isArray(value))) return value
+  const emitter = new CountedEmitter(budget.memory)
   emitter.write(value)
   const text = emitter.buffer.replace(MARKS, '')
   return /[^\p{L}\p{M}\p{N} _-]/u.test(text) ? `${BEGIN}${text}${END}` : text

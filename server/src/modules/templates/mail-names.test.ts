@@ -46,6 +46,24 @@ describe('a value inside a display name changes no address', () => {
       ).toEqual(addresses)
   })
 
+  test.each([
+    [
+      '{% capture d %}{{ email | split: "@" | last }}{% endcapture %}{% if d == "acme.example" %}VIP{% endif %} <a@b.example>',
+      'VIP <a@b.example>',
+    ],
+    [
+      '{% capture d %}{% echo email %}{% endcapture %}{% case d %}{% when email %}{{ d.size }}{% endcase %} <a@b.example>',
+      '16 <a@b.example>',
+    ],
+    ['{% capture d %}{% cycle email %}{% endcapture %}{{ d | slice: 0, 3 }} <a@b.example>', 'kim <a@b.example>'],
+    [
+      '{% capture d %}{% capture e %}{{ email }}{% endcapture %}{{ e }}{% endcapture %}{{ d }} <a@b.example>',
+      '"kim@acme.example" <a@b.example>',
+    ],
+  ])('and is captured as it is: %s', (from, expected) => {
+    expect(String(renderContent('email', { from }, { email: 'kim@acme.example' }).from).trim()).toBe(expected)
+  })
+
   test('and is written as it is', () => {
     expect(rendered('from', '{{ event.data.name }} via Shop <shop@example.com>', 'Ana "A\\B", @ <x@y.example>')).toEqual([
       { name: 'Ana "A\\B", @ <x@y.example> via Shop', address: 'shop@example.com' },
