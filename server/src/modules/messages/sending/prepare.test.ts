@@ -30,6 +30,22 @@ test('large templates do not fill the memory', async () => {
   expect(await keptOf(Array.from({ length: 100 }, (_, id) => templateOf(id, html)))).toBeLessThan(100)
 })
 
+test('the HTML of a template that is prepared is not read again', async () => {
+  let reads = 0
+  const content = {
+    get html() {
+      reads++
+      return '<p>Hello</p>'
+    },
+  }
+  const template = { ...templateOf(1, ''), content }
+  const prepare = createTemplateCache()
+  const first = await prepare({} as ProjectCtx, project, 'email', template, false)
+  const before = reads
+  expect(await prepare({} as ProjectCtx, project, 'email', template, false)).toBe(first)
+  expect(reads).toBe(before)
+})
+
 test('`data-track` is taken out of emails whose links are not tracked, and of those with redacted values, which get no parameters', async () => {
   await using w = await world()
   await using relay = await openRelay()

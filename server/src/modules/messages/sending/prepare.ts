@@ -23,7 +23,7 @@ export type TemplateCache = (
   hasUtm: boolean,
 ) => Promise<Prepared>
 
-/** Caches prepared templates, by their campaign, whose links are saved, their version and whether links are tracked. */
+/** Caches prepared templates, by their campaign, whose links are saved, their version, and whether links are tracked or get parameters. */
 export function createTemplateCache(): TemplateCache {
   const known = new LRUCache<string, Prepared>({
     maxSize: CHARACTERS_MAX,
@@ -31,13 +31,13 @@ export function createTemplateCache(): TemplateCache {
   })
   return async (ctx, project, channel, template, hasUtm) => {
     const wraps = wrapsLinks(project, channel)
-    const numbers = numbersLinks(channel, template, hasUtm)
-    const key = `${ctx.projectId}:${template.campaign_id}:${template.id}:${template.updated_at.getTime()}:${wraps}:${numbers}`
+    // Computed for each message, so the content is not looked at.
+    const key = `${ctx.projectId}:${template.campaign_id}:${template.id}:${template.updated_at.getTime()}:${wraps}:${!wraps && hasUtm}`
     const found = known.get(key)
     if (found) return found
     const prepared = wraps
       ? await withLinks(ctx, channel, template, (links) => saveLinks(ctx, template.campaign_id, links))
-      : numbers
+      : numbersLinks(channel, template, hasUtm)
         ? await withLinks(ctx, channel, template, async () => [])
         : untracked(template)
     known.set(key, prepared)
