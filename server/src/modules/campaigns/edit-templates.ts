@@ -28,7 +28,8 @@ export async function listTemplates(ctx: ProjectCtx, id: CampaignId): Promise<Te
 /** A template. Throws 404. */
 export async function getTemplate(ctx: ProjectCtx, { campaignId, locale, variant }: TemplatePlace): Promise<Template> {
   const wanted = locale.toLowerCase()
-  const row = (await templatesOf(ctx, [campaignId])).find((row) => row.locale.toLowerCase() === wanted && row.variant === variant)
+  const rows = (await templatesOf(ctx, [campaignId])).filter((row) => row.locale.toLowerCase() === wanted && row.variant === variant)
+  const row = rows.find((row) => row.locale === locale) ?? rows[0]
   if (!row) throw missing('template')
   return present(row)
 }

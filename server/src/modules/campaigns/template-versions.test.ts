@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, pathOf } from '../../../test/blasts.ts'
 import { member } from '../../../test/members.ts'
 import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import { keepVersion } from '../templates/index.ts'
@@ -130,4 +131,26 @@ test('another spelling of a locale is the same template', async () => {
   expect([wrong.status, wrong.body.error?.param]).toEqual([400, 'locale'])
   expect((await w.delete(`${templates}/en-au`)).status).toBe(204)
   expect(await localesOf()).toEqual(['en'])
+})
+
+test('of two templates whose locales differ in their spelling only, each is named by its own', async () => {
+  await using w = await world()
+  const campaign = await blastTo(w, [])
+  const templates = `${pathOf(campaign)}/templates`
+  await saved(w, `${templates}/de-DE`, 'First')
+  // An earlier release created a template for each spelling.
+  await w.db.run(
+    sql`insert into campaign_templates (project_id, campaign_id, locale, variant, data, compiled, created_at, updated_at)
+        select project_id, campaign_id, 'de-de', variant, data, compiled, created_at, updated_at from campaign_templates
+        where project_id = ${w.projectId} and locale = 'de-DE'`,
+  )
+  const file = { content_type: 'text/plain', content: Buffer.from('x').toString('base64') }
+  await saved(w, `${templates}/de-de`, 'Second')
+  expect((await w.put(`${templates}/de-de/attachments/x.txt`, file)).status).toBe(200)
+  const subjectOf = async (spelling: string) => (await w.get(`${templates}/${spelling}`)).body.data.subject
+  expect([await subjectOf('de-DE'), await subjectOf('de-de'), await subjectOf('DE-de')]).toEqual(['First', 'Second', 'First'])
+  expect((await w.get(`${templates}/de-DE/attachments`)).body.results).toEqual([])
+  expect((await w.get(`${templates}/de-de/versions/1`)).body.data.subject).toBe('Second')
+  expect((await w.delete(`${templates}/de-de`)).status).toBe(204)
+  expect((await w.get(templates)).body.results).toMatchObject([{ locale: 'en' }, { locale: 'de-DE', data: { subject: 'First' } }])
 })

@@ -5,7 +5,7 @@ import type { CampaignId } from '../../lib/ids.ts'
 import type { Attachment } from '../../lib/mime/compose.ts'
 import { attachmentFrom, StoredAttachment } from '../../lib/mime/stored-attachment.ts'
 import { Instant, Nullable } from '../../lib/shapes.ts'
-import type { TemplatePlace } from './queries.ts'
+import { idAt, type TemplatePlace } from './queries.ts'
 
 const AttachmentRow = Type.Object({
   name: Type.String(),
@@ -20,16 +20,8 @@ const columns = sql`a.name, a.content_type, a.content_id, octet_length(a.content
 const TemplateIdRow = Type.Object({ id: Type.Integer() })
 
 /** The id of the template at this place. */
-export const findTemplateId = async (ctx: ProjectCtx, { campaignId, locale, variant }: TemplatePlace): Promise<number | undefined> =>
-  (
-    await ctx.db.first(
-      TemplateIdRow,
-      sql`select id from campaign_templates
-          where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and variant = ${variant}
-            and lower(locale) = lower(${locale}::text)
-          order by id limit 1`,
-    )
-  )?.id
+export const findTemplateId = async (ctx: ProjectCtx, place: TemplatePlace): Promise<number | undefined> =>
+  (await ctx.db.first(TemplateIdRow, idAt(ctx, place)))?.id
 
 /** The files of a template without their content, oldest first. */
 export const listAttachments = (ctx: ProjectCtx, templateId: number) =>

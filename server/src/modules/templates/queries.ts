@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { fence, sql } from '../../infra/postgres/db.ts'
+import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
@@ -36,19 +36,24 @@ export const storesMjml = (ctx: Ctx): Promise<boolean> =>
 /** The key of a template. Letters of the locale match in either case, so that each template has one spelling, the first. */
 export type TemplatePlace = { campaignId: CampaignId; locale: string; variant: number }
 
+/** Selects the id of the template at this place. Earlier releases created one for each spelling, so the exact one comes first. */
+export const idAt = (ctx: ProjectCtx, { campaignId, locale, variant }: TemplatePlace): Sql =>
+  sql`select id from campaign_templates
+      where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and variant = ${variant}
+        and lower(locale) = lower(${locale}::text)
+      order by locale = ${locale}::text desc, id limit 1`
+
 type Members = Record<string, unknown>
 
 /** Creates or replaces a template; its campaign is locked. `updated_at` is that of its version: it changes with the content, and only then. */
-export const saveTemplate = (ctx: InTx, { campaignId, locale, variant }: TemplatePlace, data: Members, compiled: Members) =>
+export const saveTemplate = (ctx: InTx, place: TemplatePlace, data: Members, compiled: Members) =>
   ctx.db.one(
     TemplateRow,
     sql`insert into campaign_templates as t (project_id, campaign_id, locale, variant, data, compiled, created_at, updated_at)
-        select ${ctx.projectId}::bigint, ${campaignId}::bigint,
-               coalesce((select locale from campaign_templates
-                         where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and variant = ${variant}
-                           and lower(locale) = lower(${locale}::text)
-                         order by id limit 1), ${locale}::text),
-               ${variant}::smallint, ${JSON.stringify(data)}::jsonb, ${JSON.stringify(compiled)}::jsonb, ${ctx.clock.now()}, ${ctx.clock.now()}
+        select ${ctx.projectId}::bigint, ${place.campaignId}::bigint,
+               coalesce((select locale from campaign_templates where project_id = ${ctx.projectId} and id = (${idAt(ctx, place)})),
+                        ${place.locale}::text),
+               ${place.variant}::smallint, ${JSON.stringify(data)}::jsonb, ${JSON.stringify(compiled)}::jsonb, ${ctx.clock.now()}, ${ctx.clock.now()}
         on conflict (project_id, campaign_id, locale, variant) do update
         set data = excluded.data, compiled = excluded.compiled,
             updated_at = case when t.data = excluded.data and t.compiled is not distinct from excluded.compiled
@@ -56,12 +61,8 @@ export const saveTemplate = (ctx: InTx, { campaignId, locale, variant }: Templat
         returning ${columns}`,
   )
 
-export const deleteTemplate = (ctx: InTx, { campaignId, locale, variant }: TemplatePlace) =>
-  ctx.db.run(
-    sql`delete from campaign_templates
-        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and variant = ${variant}
-          and lower(locale) = lower(${locale}::text)`,
-  )
+export const deleteTemplate = (ctx: InTx, place: TemplatePlace) =>
+  ctx.db.run(sql`delete from campaign_templates where project_id = ${ctx.projectId} and id = (${idAt(ctx, place)})`)
 
 /** Copies the templates of a campaign. Their files are copied separately. */
 export const copyTemplates = (ctx: InTx, from: CampaignId, into: CampaignId) =>

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import type { TemplatePlace } from './queries.ts'
+import { idAt, type TemplatePlace } from './queries.ts'
 import { Content, VersionRow } from './schema.ts'
 
 /** The oldest version is deleted when there are more. */
@@ -52,12 +52,8 @@ export const keepFirstVersions = (ctx: InTx, campaignId: CampaignId) =>
         where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
   )
 
-const ofTemplate = (ctx: ProjectCtx, { campaignId, locale, variant }: TemplatePlace): Sql =>
-  sql`project_id = ${ctx.projectId} and template_id = (
-        select id from campaign_templates
-        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and variant = ${variant}
-          and lower(locale) = lower(${locale}::text)
-        order by id limit 1)`
+const ofTemplate = (ctx: ProjectCtx, place: TemplatePlace): Sql =>
+  sql`project_id = ${ctx.projectId} and template_id = (${idAt(ctx, place)})`
 
 /** The versions of a template, the newest first. */
 export const listVersions = (ctx: ProjectCtx, place: TemplatePlace) =>
