@@ -168,6 +168,23 @@ describe('projects with small backlogs', () => {
   })
 })
 
+test('a small backlog that was applied after a failure is tried again as soon after the next failure', async () => {
+  w.advance('1 minute')
+  const failing = () => failSaves({ ...w, ...first() }, { table: 'events', on: 'insert', when: 'true', code: OUT_OF_MEMORY })
+  for (const name of ['a', 'b', 'c']) {
+    await send([first()], [name])
+    {
+      await using _ = await failing()
+      await expect(applyToEnd()).rejects.toThrow('It fails.')
+    }
+    w.advance(499)
+    expect(await applyToEnd()).toBe(0)
+    w.advance(1)
+    expect(await applyToEnd()).toBe(1)
+  }
+  expect(await namesOf(first())).toEqual(['a', 'b', 'c'])
+})
+
 describe('a project with a large backlog', () => {
   test('is applied beside others: theirs are applied while it still waits', async () => {
     const [large, ...others] = tenants as [Tenant, ...Tenant[]]
