@@ -37,23 +37,27 @@ const RETRY_MS = 5 * MINUTE_MS
 export function createEraser(): Pick<Job, 'run' | 'nextAt'> {
   const retryAtMs = new Map<UserId, number>()
   return {
-    async run(ctx) {
+    async run(ctx, stop) {
       const nowMs = ctx.clock.now().getTime()
       // A time further ahead is one of before the clock was set back.
       for (const [id, atMs] of retryAtMs) if (nowMs >= atMs || atMs > nowMs + RETRY_MS) retryAtMs.delete(id)
       const due = await findErasable(ctx, [...retryAtMs.keys()])
-      for (const user of due) if (!(await wasErased(ctx, user))) retryAtMs.set(user.id, nowMs + RETRY_MS)
+      for (const user of due) {
+        if (stop.aborted) break
+        if (!(await couldErase(ctx, user, stop))) retryAtMs.set(user.id, nowMs + RETRY_MS)
+      }
       return due.length
     },
     nextAt: async () => (retryAtMs.size === 0 ? null : new Date(Math.min(...retryAtMs.values()))),
   }
 }
 
-/** Erases a user. Returns false if that fails, but throws if the database is away. */
-async function wasErased(ctx: Ctx, user: Erasable): Promise<boolean> {
+/** Erases a user, or only some events when the process stops. Returns false if that fails, but throws if the database is away. */
+async function couldErase(ctx: Ctx, user: Erasable, stop: AbortSignal): Promise<boolean> {
   try {
     await inProject(ctx, user.project_id, async (ctx) => {
-      await eraseMostEvents(ctx, user.id)
+      await eraseMostEvents(ctx, user.id, stop)
+      if (stop.aborted) return
       const unfinished = await eraseMostRows(ctx, user.id)
       await inTx(ctx, (ctx) => erase(ctx, user, unfinished))
     })
@@ -66,14 +70,14 @@ async function wasErased(ctx: Ctx, user: Erasable): Promise<boolean> {
 }
 
 /** A user can have millions of events. They are deleted in transactions of their own, before locks are taken that batches wait for. */
-async function eraseMostEvents(ctx: ProjectCtx, id: UserId): Promise<void> {
+async function eraseMostEvents(ctx: ProjectCtx, id: UserId, stop: AbortSignal): Promise<void> {
   const ids = await idsWithMerged(ctx, id)
   const eraseSome = async (ctx: InTx) => {
     const events = await eraseSomeEvents(ctx, ids)
     if (events > 0) await addToReceipt(ctx, id, { events })
     return events
   }
-  while ((await inTx(ctx, eraseSome, { alongIndexes: true })) === ERASED_AT_ONCE);
+  while (!stop.aborted && (await inTx(ctx, eraseSome, { alongIndexes: true })) === ERASED_AT_ONCE);
 }
 
 /**

@@ -8,6 +8,8 @@ import type { World } from './world.ts'
 export const AWAY = '57P01'
 /** What it says while its disk is full. */
 export const DISK_FULL = '53100'
+/** What it says while it has no memory left. */
+export const OUT_OF_MEMORY = '53200'
 
 type Failing = {
   table: string

@@ -1,10 +1,10 @@
 /** An erasure overtakes accepted requests: nothing that was accepted before it creates the user again (D-UREAD-4). */
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
-import { forgetErased } from '../../src/erasures.ts'
+import { createEraser, forgetErased } from '../../src/erasures.ts'
 import { raw, type Sql, sql } from '../../src/infra/postgres/db.ts'
 import { parkItems } from '../../src/infra/queue/queue.ts'
-import { inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
+import { type Ctx, inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
 import { Count } from '../../src/lib/shapes.ts'
 import { eraseAnonymousRows } from '../../src/modules/imports/index.ts'
 import { lockLists, tryLockListsShared } from '../../src/modules/lists/index.ts'
@@ -390,6 +390,17 @@ async function eraseWithReceipt(w: World, name: string) {
   return async () => (await w.get(String(location))).body
 }
 
+/** Stores 25,000 events of each user. */
+async function fillEvents(w: World): Promise<void> {
+  await w.drain('ingest.apply')
+  await w.db.run(
+    sql`insert into events (project_id, user_id, name, data, created_at, received_at)
+        select project_id, id, 'seen', '{}', ${w.clock.now()}::timestamptz - (n / 3) * interval '1 second', ${w.clock.now()}
+        from users, generate_series(1, 25000) n
+        where project_id = ${w.projectId}`,
+  )
+}
+
 describe('an erasure', () => {
   test('that fails does not hold up those of other users, and is tried again after minutes', async () => {
     await using w = await world()
@@ -413,16 +424,28 @@ describe('an erasure', () => {
   test('of a user with very many events deletes these in batches, and counts all of them', async () => {
     await using w = await world()
     await w.users('kim')
-    await w.drain('ingest.apply')
-    await w.db.run(
-      sql`insert into events (project_id, user_id, name, data, created_at, received_at)
-          select project_id, id, 'seen', '{}', ${w.clock.now()}::timestamptz - (n / 3) * interval '1 second', ${w.clock.now()}
-          from users, generate_series(1, 25000) n
-          where project_id = ${w.projectId}`,
-    )
+    await fillEvents(w)
     await using _ = await refusing(w, sql`referencing old table as gone for each statement`, sql`(select count(*) from gone) > 10000`)
     const receipt = await eraseWithReceipt(w, 'kim')
     await w.drain('users.erase')
     expect(await receipt()).toMatchObject({ state: 'finished', removed: { events: 25_001 } })
+  })
+
+  test('ends between two batches when the process stops, and goes on at once in the next one', async () => {
+    await using w = await world()
+    await w.users('kim', 'lee')
+    await fillEvents(w)
+    const receipts = [await eraseWithReceipt(w, 'kim'), await eraseWithReceipt(w, 'lee')]
+    const stop = new AbortController()
+    const stopping: Ctx = {
+      ...w.ctx,
+      db: { ...w.ctx.db, transaction: (work, limits) => w.ctx.db.transaction(work, limits).finally(() => stop.abort()) },
+    }
+    const eraser = createEraser()
+    await eraser.run(stopping, stop.signal)
+    const left = sql`select count(*) as count from events where project_id = ${w.projectId}`
+    expect(await w.db.value(Count, left)).toBe(40_002)
+    await eraser.run(w.ctx, new AbortController().signal)
+    for (const read of receipts) expect(await read()).toMatchObject({ state: 'finished', removed: { events: 25_001 } })
   })
 })

@@ -109,6 +109,8 @@ test.each([
   await applying
   release.resolve()
   await holding
+  // A project that failed is tried again a moment later.
+  w.advance('1 second')
   await w.drain()
   const applied = sql`select count(*) as count from events where project_id = ${w.projectId} and name = 'bought'`
   expect(await w.db.value(Type.Integer(), applied)).toBe(1)

@@ -100,8 +100,8 @@ const REPLICA_CONNECT_TIMEOUT_MS = 1000
 
 /** Opens a pool of connections. The first statement connects. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const base = baseSettings(options.pooled === true && options.plansEachTime === true)
-  const hosts = openHosts(options.url, { inUtc: !options.pooled, keepsStatements: !options.pooled && !options.unnamed })
+  const base = baseSettings(options)
+  const hosts = openHosts(options.url, { isDirect: !options.pooled, keepsStatements: !options.pooled && !options.unnamed })
   const pool = new pg.Pool({
     Client: hosts.Client as unknown as NonNullable<pg.PoolConfig['Client']>,
     max: options.connectionsMax,

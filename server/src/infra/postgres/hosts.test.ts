@@ -89,6 +89,19 @@ test('through a pooler nothing is asked of a session, and every statement has it
   ])
 })
 
+test('a limit on transactions that the database has does not hold, through a pooler neither', async () => {
+  const url = await cloneTemplate()
+  await rowsOf(inject('databaseUrl'), `alter database ${new URL(url).pathname.slice(1)} set transaction_timeout = '7s'`)
+  const limit = sql`select current_setting('transaction_timeout') as is`
+  await using direct = openDatabase({ url, connectionsMax: 1, name: 'test' })
+  await using pooler = await openPooler(url)
+  await using pooled = openDatabase({ url: pooler.url, connectionsMax: 1, name: 'test', pooled: true, unnamed: true })
+  for (const db of [direct, pooled]) {
+    expect(await db.value(Type.String(), limit)).toBe('0')
+    expect(await db.transaction((db) => db.value(Type.String(), limit), { pipelined: true })).toBe('0')
+  }
+})
+
 test('a connection that is not in UTC, although it was asked for, is not used', async () => {
   const url = await cloneTemplate()
   await rowsOf(inject('databaseUrl'), `alter database ${new URL(url).pathname.slice(1)} set timezone = 'Asia/Kolkata'`)

@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { databaseHosts } from '../../lib/database-url.ts'
 import { withKnownStatements } from './known-statements.ts'
+import { allowLongTransactions } from './limits.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_AFTER_MS = 10_000
@@ -25,13 +26,13 @@ type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) =>
 type Reported = Record<string, string>
 
 /** Whether what a connection has prepared stays in the session of one server; absent for connections of the driver as it is. */
-type Kind = { inUtc?: boolean; keepsStatements?: boolean }
+type Kind = { isDirect?: boolean; keepsStatements?: boolean }
 
 /**
- * The hosts of a URL. If it wants one that accepts writes, others are passed over. With `inUtc`, so are connections whose time zone is
- * another one: something between this process and PostgreSQL removed the start-up parameters.
+ * The hosts of a URL. If it wants one that accepts writes, others are passed over. With `isDirect`, so are connections whose time zone is
+ * another one: something between this process and PostgreSQL removed the start-up parameters. Transactions of the others are not limited.
  */
-export function openHosts(url: string, { inUtc = false, keepsStatements }: Kind = {}): Hosts {
+export function openHosts(url: string, { isDirect = false, keepsStatements }: Kind = {}): Hosts {
   const { urls, needsPrimary } = databaseHosts(url) ?? { urls: [url], needsPrimary: false }
   const failures = new WeakSet<object>()
   let current = 0
@@ -39,7 +40,7 @@ export function openHosts(url: string, { inUtc = false, keepsStatements }: Kind 
   function problemOf({ TimeZone, in_hot_standby, default_transaction_read_only }: Reported): UnusableServer | null {
     if (needsPrimary && (in_hot_standby === 'on' || default_transaction_read_only === 'on'))
       return new UnusableServer('This PostgreSQL does not accept writes.')
-    if (inUtc && TimeZone !== 'UTC')
+    if (isDirect && TimeZone !== 'UTC')
       return new UnusableServer(
         `The time zone of the connection to PostgreSQL is ${TimeZone}, although UTC was requested. If DATABASE_URL points to a pooler, set DATABASE_DIRECT_URL.`,
       )
@@ -74,11 +75,16 @@ export function openHosts(url: string, { inUtc = false, keepsStatements }: Kind 
       return undefined
     }
 
-    #check(): this {
-      const problem = problemOf(this.#reported)
-      if (!problem) return this
-      void this.end()
-      return this.#fail(problem)
+    async #check(): Promise<this> {
+      try {
+        const problem = problemOf(this.#reported)
+        if (problem) throw problem
+        if (isDirect) await this.query(allowLongTransactions(false))
+        return this
+      } catch (error) {
+        void this.end()
+        return this.#fail(error as Error)
+      }
     }
 
     #fail(error: Error): never {

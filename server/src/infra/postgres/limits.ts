@@ -23,8 +23,19 @@ const IDLE_IN_TRANSACTION_MS = 60_000
 
 type Setting = [name: string, value: string]
 
-/** The settings of PostgreSQL that all our statements run with. */
-export const baseSettings = (plansEachTime: boolean): Setting[] => [
+const TRANSACTION_TIMEOUT = 'transaction_timeout'
+
+/**
+ * Removes the limit on whole transactions: a batch that the server ended would be repeated for ever. Its statements are limited, and its
+ * silence. PostgreSQL 16 has no such limit, and refuses its name elsewhere.
+ */
+export const allowLongTransactions = (isLocal: boolean): string =>
+  `select set_config('${TRANSACTION_TIMEOUT}', '0', ${isLocal}) where current_setting('${TRANSACTION_TIMEOUT}', true) is not null`
+
+type Connections = { pooled?: boolean; plansEachTime?: boolean }
+
+/** The settings of PostgreSQL that all our statements run with. Those through a pooler are sent with each transaction. */
+export const baseSettings = ({ pooled = false, plansEachTime = false }: Connections): Setting[] => [
   ['TimeZone', 'UTC'],
   ['statement_timeout', `${STATEMENT_TIMEOUT_MS}ms`],
   ['idle_in_transaction_session_timeout', `${IDLE_IN_TRANSACTION_MS}ms`],
@@ -32,7 +43,8 @@ export const baseSettings = (plansEachTime: boolean): Setting[] => [
   // Plans of prepared statements are kept for a while. On a new database the planner would choose a sequential scan, however many rows are
   // written meanwhile.
   ['enable_seqscan', 'off'],
-  ...(plansEachTime ? [['plan_cache_mode', 'force_custom_plan'] satisfies Setting] : []),
+  ...(pooled ? [[TRANSACTION_TIMEOUT, '0'] satisfies Setting] : []),
+  ...(pooled && plansEachTime ? [['plan_cache_mode', 'force_custom_plan'] satisfies Setting] : []),
 ]
 
 /** Settings as a start-up parameter: the defaults of a session. */
@@ -54,7 +66,10 @@ export const settingsAfter = (limits: TransactionLimits): Setting[] =>
 
 /** Begins a transaction. Its settings are sent in the same message. */
 export const beginWith = (settings: Setting[]): string =>
-  ['begin', ...settings.map(([name, value]) => `set local ${name} = '${value}'`)].join('; ')
+  [
+    'begin',
+    ...settings.map(([name, value]) => (name === TRANSACTION_TIMEOUT ? allowLongTransactions(true) : `set local ${name} = '${value}'`)),
+  ].join('; ')
 
 /** The members of a client that its types leave out. */
 type Pipelining = { pipeline: boolean; connection: { stream: Writable } }

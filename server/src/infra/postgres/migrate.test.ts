@@ -181,6 +181,12 @@ describe('the migration lock', () => {
     expect(await query(url, isLocked)).toEqual([])
   })
 
+  test('a limit on transactions that the database has does not end a long migration', async () => {
+    await query(url, `do $$ begin execute format('alter database %I set transaction_timeout = ''7s''', current_database()); end $$`)
+    await migrate(url, log, folder({ '0001_limit.sql': `create table limits as select current_setting('transaction_timeout') as value;` }))
+    expect(await query(url, 'select value from limits')).toEqual([{ value: '0' }])
+  })
+
   test('a connection whose start-up parameters are removed on the way gets no lock', async () => {
     await using pooler = await openPooler(url)
     await expect(migrate(pooler.url, log, folder(FIRST))).rejects.toThrow('Set DATABASE_DIRECT_URL')

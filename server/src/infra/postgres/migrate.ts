@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { Client } from 'pg'
 import { StartError } from '../../lib/start-error.ts'
 import { withConnection } from './hosts.ts'
-import { asOptions } from './limits.ts'
+import { allowLongTransactions, asOptions } from './limits.ts'
 
 type Migration = { version: number; name: string; checksum: string; sql: string }
 type Applied = Pick<Migration, 'version' | 'name' | 'checksum'>
@@ -60,6 +60,7 @@ export async function migrate(
     // A lock of a session would stay with the pooler.
     if (!server.rows[0]?.kept)
       throw new StartError(`A pooler removed the start-up parameters of the connection to PostgreSQL. ${SET_DIRECT_URL}`)
+    await client.query(allowLongTransactions(false))
     await lock(client, log)
     await client.query(`
       create table if not exists schema_migrations (

@@ -1,7 +1,7 @@
 /** Which projects are applied when, with the requests that the server accepts. What was applied is read from the events. */
 import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { DISK_FULL, failSaves } from '../../../test/failing-saves.ts'
+import { DISK_FULL, failSaves, OUT_OF_MEMORY } from '../../../test/failing-saves.ts'
 import { type Tenant, type World, world } from '../../../test/world.ts'
 import { applyAcceptedRequests } from '../../batches.ts'
 import { type Database, openDatabase, sql } from '../postgres/db.ts'
@@ -168,6 +168,23 @@ describe('projects with small backlogs', () => {
   })
 })
 
+test('a small backlog that was applied after a failure is tried again as soon after the next failure', async () => {
+  w.advance('1 minute')
+  const failing = () => failSaves({ ...w, ...first() }, { table: 'events', on: 'insert', when: 'true', code: OUT_OF_MEMORY })
+  for (const name of ['a', 'b', 'c']) {
+    await send([first()], [name])
+    {
+      await using _ = await failing()
+      await expect(applyToEnd()).rejects.toThrow('It fails.')
+    }
+    w.advance(499)
+    expect(await applyToEnd()).toBe(0)
+    w.advance(1)
+    expect(await applyToEnd()).toBe(1)
+  }
+  expect(await namesOf(first())).toEqual(['a', 'b', 'c'])
+})
+
 describe('a project with a large backlog', () => {
   test('is applied beside others: theirs are applied while it still waits', async () => {
     const [large, ...others] = tenants as [Tenant, ...Tenant[]]
@@ -222,30 +239,38 @@ describe('a project with a large backlog', () => {
     expect(await namesOf(large)).toHaveLength(3 * LARGE)
   })
 
-  test('that cannot be applied is tried again after twice as long each time, while others are applied', async () => {
-    await fill(first(), 300)
-    const failures = async () => {
-      let count = 0
-      for (let run = 0; run < 3; run++) await applyToEnd().catch(() => count++)
-      return count
-    }
-    {
-      await using _ = await failSaves({ ...w, ...first() }, { table: 'events', on: 'insert', when: 'true', code: DISK_FULL })
-      expect(await failures()).toBe(1)
-      for (const waitMs of [500, 1000, 2000]) {
-        w.advance(waitMs - 1)
-        expect(await failures()).toBe(0)
-        w.advance(1)
-        expect(await failures()).toBe(1)
+  test.each([
+    { events: 300, code: DISK_FULL },
+    { events: 300, code: OUT_OF_MEMORY },
+    { events: 1000, code: OUT_OF_MEMORY },
+  ])(
+    'of $events that fails with $code is tried again after twice as long each time, while others are applied',
+    async ({ events, code }) => {
+      w.advance('1 minute')
+      await fill(first(), events)
+      const failures = async () => {
+        let count = 0
+        for (let run = 0; run < 3; run++) await applyToEnd().catch(() => count++)
+        return count
       }
-      await send(some(1, 2), ['a'])
-      expect(await failures()).toBe(0)
-      expect(await namesOf(...some(1, 2))).toEqual(['a'])
-    }
-    w.advance('15 seconds')
-    await applyAll()
-    expect(await namesOf(first())).toHaveLength(300)
-  })
+      {
+        await using _ = await failSaves({ ...w, ...first() }, { table: 'events', on: 'insert', when: 'true', code })
+        expect(await failures()).toBe(1)
+        for (const waitMs of [500, 1000, 2000]) {
+          w.advance(waitMs - 1)
+          expect(await failures()).toBe(0)
+          w.advance(1)
+          expect(await failures()).toBe(1)
+        }
+        await send(some(1, 2), ['a'])
+        expect(await failures()).toBe(0)
+        expect(await namesOf(...some(1, 2))).toEqual(['a'])
+      }
+      w.advance('15 seconds')
+      await applyAll()
+      expect(await namesOf(first())).toHaveLength(events)
+    },
+  )
 
   test('is applied in a transaction of its own', async () => {
     await fill(first(), 300)

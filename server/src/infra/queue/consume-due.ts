@@ -100,7 +100,10 @@ export async function consumeDue<I extends QueuedItem, K, D extends DueWork>(ctx
     for (const [at, outcome] of outcomes.entries()) {
       const id = group[at] as ProjectId
       if (outcome === 'alone') left.push(id)
-      else done += outcome
+      else if (outcome > 0) {
+        done += outcome
+        state.failed.delete(id)
+      }
       if (outcome === 'alone' || outcome < SMALL_ITEMS) state.full.delete(id)
       else state.full.set(id, (state.full.get(id) ?? 0) + 1)
     }

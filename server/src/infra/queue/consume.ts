@@ -23,7 +23,7 @@ export type BatchSize = { items: number; partitions: number }
 
 /**
  * Applies one batch of a project, or partitions of the batch that another process has begun. Returns the number of entries or partitions; 0
- * when there are none that this process can apply, or 1 when the caller should try again at once.
+ * when there are none that this process can apply, or 1 when the caller should try again at once. Throws when it should be later.
  */
 export async function consumeNext<I extends QueuedItem, K, D extends DueWork>(
   ctx: Ctx,
@@ -39,7 +39,7 @@ export async function consumeNext<I extends QueuedItem, K, D extends DueWork>(
     if (isConflict(error)) return 1
     if (isDatabaseAway(error) || isSqlState(error, LOCK_NOT_AVAILABLE)) throw error
     ctx.log.error({ err: error, project_id: projectId }, 'batch could not be applied; continuing item by item')
-    return applyOldest(ctx, projectId, consumer)
+    return applyOldest(ctx, projectId, consumer, error)
   }
 }
 
@@ -147,14 +147,19 @@ async function recordApplied(ctx: InTx, entries: QueueEntry[], parked: ParkedIte
 /** So much due work is applied by itself after a batch failed. */
 const DUE_ONE_BY_ONE_MAX = 50
 
-/** After a batch failed: applies the oldest entry and due work, each item by itself, so that only what fails is parked. */
+/**
+ * After a batch failed: applies the oldest entry and due work, each item by itself, so that only what fails is parked. Of a batch that is
+ * divided the partitions have tried that already: it throws what `failed`, so that the project is tried again later.
+ */
 function applyOldest<I extends QueuedItem, K, D extends DueWork>(
   ctx: Ctx,
   projectId: ProjectId,
   consumer: Consumer<I, K, D>,
+  failed: unknown,
 ): Promise<number> {
   return inTx(ctx, async (tx) => {
-    if (!(await lockProject(tx, projectId)) || (await findBatchPlan(tx, projectId))) return 0
+    if (!(await lockProject(tx, projectId))) return 0
+    if (await findBatchPlan(tx, projectId)) throw failed
     const entries = await claimFirst(tx, () => claimEntries(tx, projectId, 1))
     const inProject = (await consumer.contextOf(tx, projectId)) as InTx
     const { items, parked } = readAll(consumer, entries)
