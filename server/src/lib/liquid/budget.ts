@@ -71,7 +71,7 @@ export class BudgetedContext extends Context {
   /** The scopes of tags, innermost last, which the engine declares as private. */
   readonly stack: object[]
   /** How many captures this is in. What they capture is compared and filtered, so it is not marked (`marks.ts`) until it is written. */
-  captures = 0
+  storedDepth = 0
   constructor(liquid: Liquid, scope: object, budget: RenderBudget) {
     // The engine’s own limiters cannot be shared by several strings.
     const limits = { memoryLimit: budget.memory, renderLimit: budget.operations, liquid } as unknown as { liquid: Liquid }
@@ -115,7 +115,7 @@ export class BudgetedLiquid extends Liquid {
       throw new Error('Templates are not streamed.')
     },
     renderTemplates: (templates: Template[], context: Context, emitter?: Emitter) =>
-      emitter ? countedRender(templates, context, emitter) : capturedRender(templates, context),
+      emitter ? countedRender(templates, context, emitter) : renderStored(templates, context),
   }
 
   /** Renders parsed templates within a budget. */
@@ -148,11 +148,11 @@ export const finiteOnly = (escaping: Handler): Handler =>
   }
 
 /** Output that is captured is part of the memory. */
-function* capturedRender(templates: Template[], given: Context): IterableIterator<unknown> {
+function* renderStored(templates: Template[], given: Context): IterableIterator<unknown> {
   const context = budgeted(given)
-  context.captures++
+  context.storedDepth++
   const text: unknown = yield countedRender(templates, context, new CountedEmitter(context.budget.memory))
-  context.captures--
+  context.storedDepth--
   return text
 }
 

@@ -14,8 +14,8 @@ export const VALUE = BEGIN
 
 /** The escaping of outputs that marks texts. Texts of letters, digits, spaces and the like cannot mean anything else and stay unmarked. */
 export const marking: FilterHandler = function (this: ThisParameterType<FilterHandler>, value: unknown) {
-  const { budget, captures } = this.context as BudgetedContext
-  if (captures > 0 || (typeof value !== 'string' && !Array.isArray(value))) return value
+  const { budget, storedDepth } = this.context as BudgetedContext
+  if (storedDepth > 0 || (typeof value !== 'string' && !Array.isArray(value))) return value
   const emitter = new CountedEmitter(budget.memory)
   emitter.write(value)
   const text = emitter.buffer.replace(MARKS, '')

@@ -57,9 +57,9 @@ function compileCapture({ blockOf }: Parts, { templates, variable }: CaptureTag)
   const body = blockOf(templates)
   return (context) => {
     const emitter = new CountedEmitter(context.budget.memory)
-    context.captures++
+    context.storedDepth++
     runBlock(body, context, emitter)
-    context.captures--
+    context.storedDepth--
     context.bottom()[variable] = emitter.buffer
   }
 }

@@ -3,13 +3,13 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { CampaignId, DomainId, ListId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
+import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import { Count, Exact, IdOf, Nullable } from '../../lib/shapes.ts'
 import { SENDING_STATES } from '../messages/index.ts'
 import { dueAt } from './fields.ts'
 import { MailRetries } from './mail-retries.schema.ts'
 import { type CampaignFields, CampaignRow, type PendingAction, Utm } from './schema.ts'
-import { LIVE_STATES, PAUSABLE_STATES } from './states.ts'
+import { PAUSABLE_STATES } from './states.ts'
 
 // The driver reads arrays of bigint as strings, and jsonb as numbers.
 export const campaignColumns = sql`id, project_id, type, name, slug, is_direct, channel, subscription_id, provider_id, state, event_name,
@@ -283,20 +283,3 @@ const SENDING = {
   share: sending(sql`archived_at is null`, sql`for share`),
   archived: sending(sql`true`, fence),
 }
-
-const UsingRow = Type.Object({
-  name: CampaignRow.properties.name,
-  list_ids: CampaignRow.properties.list_ids,
-  exclusion_list_ids: CampaignRow.properties.exclusion_list_ids,
-  event_rule: CampaignRow.properties.event_rule,
-})
-
-/** The live campaigns that send to a list or exclude it, and those with `list` in the text of their rule. */
-export const campaignsThatMayUseList = (ctx: ProjectCtx, listId: ListId) =>
-  ctx.db.many(
-    UsingRow,
-    sql`select name, to_jsonb(list_ids) as list_ids, to_jsonb(exclusion_list_ids) as exclusion_list_ids, event_rule from campaigns
-        where project_id = ${ctx.projectId} and archived_at is null and state = any(${LIVE_STATES}::text[])
-          and (${listId} = any(list_ids || exclusion_list_ids) or event_rule::text like '%list%')
-        order by id`,
-  )

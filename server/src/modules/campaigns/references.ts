@@ -6,7 +6,8 @@ import { findDomain } from '../domains/index.ts'
 import { listNames, loadNames, lockUnarchived, unknownReferences } from '../lists/index.ts'
 import { campaignIdsIn, eventRuleFaults, referencesOf } from '../rules/index.ts'
 import { findSubscription, type SubscriptionRow } from '../subscriptions/index.ts'
-import { campaignsThatMayUseList, findCampaigns } from './queries.ts'
+import { findCampaigns } from './queries.ts'
+import { campaignsThatMayUseList } from './references.queries.ts'
 import type { CampaignChanges, CampaignFields, CampaignRow } from './schema.ts'
 
 /** A subscription type. Throws 422 if the project has no such type. */

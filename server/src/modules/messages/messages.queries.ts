@@ -4,7 +4,7 @@ import { joint } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
-import type { UserMerge } from '../users/index.ts'
+import { idsToErase, type UserMerge } from '../users/index.ts'
 import { MESSAGE_STATES, type MessageIntent, type Priority, type Reason } from './schema.ts'
 
 const Enqueued = Type.Object({
@@ -244,3 +244,7 @@ export const skipJourneyMessages = (ctx: InTx, pairs: { user_id: UserId; cause: 
 /** An id that no message has, for messages without a row: test sends and replies to keywords. */
 export const newMessageId = (ctx: ProjectCtx | InTx): Promise<MessageId> =>
   ctx.db.value(IdOf<MessageId>(), sql`select nextval(pg_get_serial_sequence('messages', 'id'))`)
+
+/** For conditions of other modules: whether the message with this id is to a user who is being erased. One look into a key for each row. */
+export const isOfErased = (ctx: ProjectCtx, id: Sql): Sql =>
+  sql`(select addressed.user_id in ${idsToErase(ctx)} from messages addressed where addressed.project_id = ${ctx.projectId} and addressed.id = ${id}) is true`

@@ -142,15 +142,14 @@ const SetBackRow = Type.Object({ users: Type.Integer(), last: Nullable(IdOf<User
  */
 export const setBackJourneyUsers = (ctx: InTx, journeyId: JourneyId, since: Date, { after, limit }: { after: UserId; limit: number }) => {
   const now = ctx.clock.now()
-  const ofJourney = sql`u.project_id = ${ctx.projectId} and u.journey_id = ${journeyId}`
   const notAfterNow = (column: Sql) => sql`case when u.${column} > ${now} then ${now} else u.${column} end`
   return ctx.db.one(
     SetBackRow,
     sql`with read as materialized (
-          select u.user_id from journey_users u where ${ofJourney} and u.user_id > ${after} order by u.user_id limit ${limit}
+          select u.user_id from journey_users u where u.project_id = ${ctx.projectId} and u.journey_id = ${journeyId} and u.user_id > ${after} order by u.user_id limit ${limit}
         ), ahead as materialized (
           select u.user_id from journey_users u
-          where ${ofJourney} and u.user_id > ${after} and u.user_id <= (select max(user_id) from read)
+          where u.project_id = ${ctx.projectId} and u.journey_id = ${journeyId} and u.user_id > ${after} and u.user_id <= (select max(user_id) from read)
             and (greatest(u.last_entered_at, u.last_ended_at, u.held_out_at) > ${since}
                  or exists (select 1 from jsonb_each_text(u.goals) g where g.value::timestamptz > ${since}))
           order by u.user_id
@@ -162,7 +161,7 @@ export const setBackJourneyUsers = (ctx: InTx, journeyId: JourneyId, since: Date
               goals = (select coalesce(jsonb_object_agg(g.key, case when g.value::timestamptz > ${now} then ${now.toISOString()} else g.value end), '{}')
                        from jsonb_each_text(u.goals) g)
           from ahead a
-          where ${ofJourney} and u.user_id = a.user_id
+          where u.project_id = ${ctx.projectId} and u.journey_id = ${journeyId} and u.user_id = a.user_id
         )
         select count(*) as users, max(user_id) as last from read`,
   )

@@ -4,7 +4,7 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault } from '../../../lib/errors.ts'
 import type { CampaignId, KeyId } from '../../../lib/ids.ts'
 import { findPauses, type ListedRecipient, listRecipients, type MailFilter, type Pause } from '../../mta/index.ts'
-import { isOfErased } from '../reading/queries.ts'
+import { isOfErased } from '../messages.queries.ts'
 import type { MailChoice, MailQueueQuery, PauseTarget, QueuedRecipient } from './schema.ts'
 
 /** The key whose email the caller may read; null for all of it. */

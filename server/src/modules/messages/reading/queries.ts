@@ -42,10 +42,6 @@ const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql
 const isSentBy = (ctx: ProjectCtx, key: KeyId | null): Sql =>
   key === null ? sql`true` : sql`id in (select message_id from message_requests where project_id = ${ctx.projectId} and sent_by = ${key})`
 
-/** For conditions of other modules: whether the message with this id is to a user who is being erased. One look into a key for each row. */
-export const isOfErased = (ctx: ProjectCtx, id: Sql): Sql =>
-  sql`(select addressed.user_id in ${idsToErase(ctx)} from messages addressed where addressed.project_id = ${ctx.projectId} and addressed.id = ${id}) is true`
-
 /** A search or a domain finds no message of a user who is being erased, whose address it would tell. */
 export const listMessages = (ctx: ProjectCtx, page: PageRequest, filter: MessageFilter): Promise<PageOf<MessageRow>> => {
   const { userIds, campaignId, journeyId, state, reason, channel, provider, domain, site, since, until, sentBy } = filter
