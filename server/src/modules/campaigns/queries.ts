@@ -9,7 +9,7 @@ import { SENDING_STATES } from '../messages/index.ts'
 import { dueAt } from './fields.ts'
 import { MailRetries } from './mail-retries.schema.ts'
 import { type CampaignFields, CampaignRow, type PendingAction, Utm } from './schema.ts'
-import { PAUSABLE_STATES } from './states.ts'
+import { LIVE_STATES, PAUSABLE_STATES } from './states.ts'
 
 // The driver reads arrays of bigint as strings, and jsonb as numbers.
 export const campaignColumns = sql`id, project_id, type, name, slug, is_direct, channel, subscription_id, provider_id, state, event_name,
