@@ -1,7 +1,6 @@
 /** Limits on the time of statements, and statements that are sent together with their transaction. */
 import type { Writable } from 'node:stream'
 import type pg from 'pg'
-import type { FreshConnections } from './fresh-connections.ts'
 
 /**
  * `statementMs` limits the time of each statement, `lockMs` its wait for a lock. With `alongIndexes`, rows are read in the order of an
@@ -81,9 +80,12 @@ export function setPipelined(client: pg.ClientBase, isOn: boolean): void {
   ;(client as unknown as Pipelining).pipeline = isOn
 }
 
+/** Where `runWithin` gets a connection; `drop` closes those that an error has made useless. */
+type Source = { take(): Promise<pg.PoolClient>; drop(): void }
+
 /** Runs a statement between a begin with settings and a commit, which are sent without waiting. If it fails, the commit undoes it. */
 export async function runWithin(
-  connections: FreshConnections,
+  connections: Source,
   statement: pg.QueryConfig,
   settings: Setting[],
   mustDrop: (error: unknown) => boolean,
