@@ -44,8 +44,8 @@ export type Autosave<T> = {
   /** Takes over what the server has now, if nothing was changed here since the last save. */
   readAgain: () => Promise<void>
   /**
-   * The version that the server has, if nobody has changed it since it was read or saved here. If somebody has, returns null and takes that
-   * over. Throws what the request throws.
+   * Reads the version that the server has. Returns null if another member has changed it since this page read or saved it; the draft then takes
+   * the change over. Throws what the request throws.
    */
   seenVersion: () => Promise<string | null>
   /** The request of the last save since the page was opened. */

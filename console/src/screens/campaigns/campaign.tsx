@@ -29,7 +29,7 @@ const MOVING = new Set(['scheduled', 'loading', 'running', 'aborting'])
 /** A campaign: its progress, the actions that it still allows, and every recipient. */
 export function CampaignPage() {
   const campaignId = Number(route.useParams().campaignId)
-  // Another campaign is another page: nothing that was begun for the one before goes on in it.
+  // The key resets the page for another campaign, so that open dialogs and typed values of the former one do not show.
   return <PageOf key={campaignId} campaignId={campaignId} />
 }
 

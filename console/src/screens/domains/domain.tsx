@@ -19,7 +19,7 @@ const route = getRouteApi('/member/p/$project/domains/$domainId')
 /** One domain: its records, expected and found, and how it is warmed up. */
 export function DomainPage() {
   const domainId = Number(route.useParams().domainId)
-  // Another domain is another page: nothing that was begun for the one before goes on in it.
+  // The key resets the page for another domain, so that open dialogs and typed values of the former one do not show.
   return <PageOf key={domainId} domainId={domainId} />
 }
 

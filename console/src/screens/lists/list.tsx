@@ -25,7 +25,7 @@ const PATH = '/api/client/lists/{listId}'
 /** One list: its users, its rule, and where it is used. */
 export function ListPage() {
   const listId = Number(route.useParams().listId)
-  // Another list is another page: nothing that was begun for the one before goes on in it.
+  // The key resets the page for another list, so that open dialogs and typed values of the former one do not show.
   return <PageOf key={listId} listId={listId} />
 }
 

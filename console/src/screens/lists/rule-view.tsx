@@ -73,7 +73,7 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
 type Save = { next: Draft; before?: Draft; version: string | null }
 
 /**
- * Saves a rule in place of this version. It can be undone until somebody else has changed it. `onSaved` is given what was sent, and the new
+ * Saves a rule in place of this version. Undo works until another member changes the rule. `onSaved` gets the rule that was sent and the new
  * version.
  */
 function useSave(list: List, onSaved: (sent: Draft, version: string | null) => void) {

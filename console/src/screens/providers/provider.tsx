@@ -20,7 +20,7 @@ const route = getRouteApi('/member/p/$project/providers/$providerId')
 /** One provider: whether its connection works, and its settings. */
 export function ProviderPage() {
   const providerId = Number(route.useParams().providerId)
-  // Another provider is another page: nothing that was begun for the one before goes on in it.
+  // The key resets the page for another provider, so that open dialogs and typed values of the former one do not show.
   return <PageOf key={providerId} providerId={providerId} />
 }
 

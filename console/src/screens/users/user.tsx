@@ -28,7 +28,7 @@ import { useExport } from './use-export.ts'
 const route = getRouteApi('/member/p/$project/users/$userId')
 
 /** Everything about one user. */
-/** Another user is another page: nothing that was opened for the one before stays. */
+/** The key resets the page for another user, so that what was opened for the former one closes. */
 export function UserPage() {
   const { userId } = route.useParams()
   return <PageOf key={userId} userId={userId} />
