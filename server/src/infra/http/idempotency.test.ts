@@ -224,6 +224,19 @@ describe('Idempotency-Key on requests that are applied later', () => {
     }
   })
 
+  test.each<['post' | 'patch', string, object, object]>([
+    ['post', EVENTS, { name: 'x', external_id: 'kim' }, { user: { timezone: 'x'.repeat(51) } }],
+    ['post', EVENTS, { name: 'x', external_id: 'kim' }, { event_id: 1, nom: 'x' }],
+    ['patch', '/api/client/users', { external_id: 'kim' }, { timezone: 'x'.repeat(51) }],
+    ['patch', '/api/client/users', { external_id: 'kim' }, { email: 'kim', nom: 'x' }],
+  ])('a %s of %s that is refused with 422 can be corrected under its key', async (method, path, item, wrong) => {
+    await using w = await world()
+    const refused = await w[method](path, [{ ...item, ...wrong }], key('k'))
+    const corrected = await w[method](path, [item], key('k'))
+    expect([refused.status, corrected.status, corrected.headers['idempotent-replayed']]).toEqual([422, 204, undefined])
+    expect(await entries(w)).toBe(1)
+  })
+
   test('a repeat gets its reply although there is no room in the queue any more', async () => {
     await using w = await world({ env: { BACKLOG_ITEMS_MAX: '1' } })
     await w.db.run(sql`delete from queue_entries`)

@@ -146,7 +146,7 @@ async function runInTransaction(ctx: Ctx, attempt: Attempt): Promise<StoredReply
 
 /**
  * The statement that appends to the queue stores the record too, in a commit with other requests. Any refusal comes second to the reply of
- * an earlier request.
+ * an earlier request. It has no record, because only parameters are refused here, and they can be corrected under the same key.
  */
 async function runWithAppend(ctx: Ctx, attempt: Attempt): Promise<StoredReply> {
   try {
@@ -155,7 +155,6 @@ async function runWithAppend(ctx: Ctx, attempt: Attempt): Promise<StoredReply> {
     const first = error instanceof AlreadyRecorded ? error.first : undefined
     const known = first ? recordOfAppend(first) : await findRecord(ctx, attempt.record)
     if (known) return replayOf(ctx, attempt, known)
-    if (error instanceof HandlerRefusal) return runInTransaction(ctx, { ...attempt, work: async () => error.reply })
     throw error
   }
 }
