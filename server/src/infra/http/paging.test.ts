@@ -130,6 +130,20 @@ describe('parameters', () => {
     expect((await w.get(`/api/client/projects?cursor=${nextCursor}`, { key: w.keys.organisation })).status).toBe(400)
   })
 
+  test('a cursor has the direction when only the sort is sent', async () => {
+    await using w = await world()
+    for (const name of ['one', 'two']) await w.post('/api/client/keys', { name })
+    for (const [sort, direction] of [
+      ['name', 'desc'],
+      ['id', 'asc'],
+    ]) {
+      const { nextCursor } = (await w.get(`/api/client/keys?limit=1&sort=${sort}&direction=${direction}`)).body
+      const left = await w.get(`/api/client/keys?limit=1&cursor=${nextCursor}`)
+      const sent = await w.get(`/api/client/keys?limit=1&sort=${sort}&cursor=${nextCursor}`)
+      expect([sent.status, sent.body]).toEqual([200, left.body])
+    }
+  })
+
   test('limit=-1 returns up to LIST_ALL_MAX rows and refuses more', async () => {
     await using w = await world({ env: { LIST_ALL_MAX: '9' } })
     expect((await w.get('/api/client/keys?limit=-1')).body).toMatchObject({ limit: -1, nextCursor: null })

@@ -53,9 +53,7 @@ export function readPageRequest(
     wrong('cursor', 'The value of `cursor` is not a cursor for this list. Start again without it.')
   }
   const sort = query.sort ?? cursor?.sort ?? defaultSort
-  const direction = (query.direction ??
-    (query.sort === undefined ? cursor?.direction : undefined) ??
-    (sort === defaultSort ? defaultDirection : 'asc')) as 'asc' | 'desc'
+  const direction = (query.direction ?? cursor?.direction ?? (sort === defaultSort ? defaultDirection : 'asc')) as 'asc' | 'desc'
   if (cursor && (cursor.sort !== sort || cursor.direction !== direction)) {
     wrong(
       'cursor',
