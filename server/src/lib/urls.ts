@@ -77,11 +77,13 @@ const PRIVATE_SUFFIX = /\.(?:localhost|local|internal|home\.arpa)$/
  */
 export function webhookUrlProblem(text: string, egress: EgressPolicy): string | null {
   if (!isHttpsUrl(text) || /[\s\p{Cc}\\]/u.test(text)) return 'must be a URL that starts with `https://`'
-  if (/^https:\/\/[^/?]*@/i.test(text)) return 'must not contain a user name or password'
+  const url = new URL(text)
+  // The URL parser skips further slashes, and has nothing of an empty user name.
+  if (url.username !== '' || url.password !== '' || /^https:\/\/[^/?]*@/i.test(text)) return 'must not contain a user name or password'
   if (text.includes('#')) return 'must not contain a fragment'
-  if (!isAllowedPort(new URL(text))) return 'must have the port 443, or 1024 or above'
+  if (!isAllowedPort(url)) return 'must have the port 443, or 1024 or above'
   // The URL parser turns `0x7f.1` and `2130706433` into 127.0.0.1.
-  const host = new URL(text).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (isIPv4(host) || isIPv6(host)) return isAllowedAddress(egress, host) ? null : 'must not point to a private or reserved address'
   if (host === 'localhost' && allowsLoopback(egress)) return null
   const isPublic = host.includes('.') && !host.split('.').includes('') && !PRIVATE_SUFFIX.test(host)
