@@ -57,6 +57,9 @@ export function lengthOf(text: string): number {
   return length
 }
 
+/** Whether a text has more code points than a limit. No text has more of them than UTF-16 units. */
+export const isLongerThan = (text: string, max: number): boolean => text.length > max && lengthOf(text) > max
+
 /** Returns the line of a position, counted from 1. Positions must ascend, because each part of the text is read once. */
 export function lineCounter(text: string): (at: number) => number {
   let line = 1

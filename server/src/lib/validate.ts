@@ -6,7 +6,7 @@ import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction 
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Fault } from './errors.ts'
 import { formats } from './formats.ts'
-import { isBlank, trimWhiteSpace } from './text.ts'
+import { isBlank, isLongerThan, trimWhiteSpace } from './text.ts'
 
 /** Checks a value and returns all of its faults. Trims strings with `trim` in place. */
 export type Check<T> = (value: unknown) => { faults: Fault[]; value: T }
@@ -92,7 +92,7 @@ const FREE_FORM_DEPTH_MAX = 16
 export function freeFormProblem(value: object, bytesMax: number, keysMax = 0): string | null {
   const keys = Object.keys(value)
   if (keys.length > Math.max(FREE_FORM_KEYS_MAX, keysMax)) return `may have at most ${FREE_FORM_KEYS_MAX} keys`
-  if (keys.some((key) => key === '' || key.length > FREE_FORM_KEY_LENGTH_MAX)) {
+  if (keys.some((key) => key === '' || isLongerThan(key, FREE_FORM_KEY_LENGTH_MAX))) {
     return `may only have keys of 1 to ${FREE_FORM_KEY_LENGTH_MAX} characters`
   }
   if (isTooDeep(value)) return `may be nested at most ${FREE_FORM_DEPTH_MAX} levels deep`

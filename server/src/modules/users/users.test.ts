@@ -139,6 +139,23 @@ describe('POST /users/batch', () => {
     })
   })
 
+  test('the characters of a key are counted, not their UTF-16 units', async () => {
+    await using w = await world()
+    const [longest, longer] = ['🙂'.repeat(255), '🙂'.repeat(256)] as const
+    const { body } = await w.post(batch, [
+      { external_id: 'kim', data: { [longest]: 1 } },
+      { external_id: 'lee', data: { [longer]: 1 } },
+    ])
+    expect(body.results.map(({ error }: any) => error?.message)).toEqual([
+      undefined,
+      'The parameter `data` may only have keys of 1 to 255 characters.',
+    ])
+    expect((await w.put(`/api/client/attributes/${encodeURIComponent(longest)}`, { min_role: 'editor' })).status).toBe(200)
+    await w.post('/api/client/events', [{ external_id: 'kim', name: 'seen', data: { [longest]: 2 }, user: { data: { [longest]: 3 } } }])
+    await w.drain()
+    expect((await w.get('/api/client/users/kim')).body.data).toEqual({ [longest]: 3 })
+  })
+
   test('every fault of an item is listed, with its parameter', async () => {
     await using w = await world()
     const wrong = { external_id: 'kim', email: 'nope', timezone: 'Mars/Base', plan: 'pro' }

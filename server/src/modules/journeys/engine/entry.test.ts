@@ -124,6 +124,8 @@ describe('a user', () => {
     ['a key that is no scalar', { ...BUYS, entry_key: 'data.cart' }, {}, { data: { cart: {} } }, 'key_missing'],
     ['a key that is null', { ...BUYS, entry_key: 'data.cart' }, {}, { data: { cart: null } }, 'key_missing'],
     ['a key of 255 characters', { ...BUYS, entry_key: 'data.cart' }, {}, { data: { cart: 'c'.repeat(255) } }, 'enter'],
+    ['a key of 255 emoji', { ...BUYS, entry_key: 'data.cart' }, {}, { data: { cart: '🙂'.repeat(255) } }, 'enter'],
+    ['a key of 256 emoji', { ...BUYS, entry_key: 'data.cart' }, {}, { data: { cart: '🙂'.repeat(256) } }, 'key_missing'],
     ['a key that is too long', { ...BUYS, entry_key: 'data.cart' }, {}, { data: { cart: 'c'.repeat(256) } }, 'key_missing'],
     ['an exclusion list', BUYS, { exclusionListIds: [LIST], isIn: () => true }, {}, 'excluded'],
     ['the hold-out', BUYS, { holdoutPercent: 100 }, {}, 'held_out'],

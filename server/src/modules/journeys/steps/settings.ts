@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { pathOf } from '../../../lib/attribute-paths.ts'
 import type { Fault } from '../../../lib/errors.ts'
 import { FreeForm } from '../../../lib/shapes.ts'
+import { isLongerThan } from '../../../lib/text.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import {
   checkRule,
@@ -125,7 +126,7 @@ export function readPath(path: string, data: Record<string, unknown>): unknown {
 export function entryKeyIn(path: string, data: Record<string, unknown>): string | undefined {
   const value = readPath(path, data)
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return typeof value === 'string' && value.length <= KEY_LENGTH_MAX ? value : undefined
+  return typeof value === 'string' && !isLongerThan(value, KEY_LENGTH_MAX) ? value : undefined
 }
 
 /** The dependencies of the rules of a published step. */
