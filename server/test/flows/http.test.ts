@@ -80,6 +80,17 @@ describe('of several errors in a request, the reply reports (D-HTTP-1)', () => {
       [415, 'media_type'],
     ],
     [
+      'the media type before the size',
+      async (w) => errorOf(await w.post(BATCH, undefined, { raw: 'x'.repeat(JSON_LIMIT + 1), headers: { 'content-type': 'text/plain' } })),
+      [415, 'media_type'],
+    ],
+    [
+      'the media type before the compression',
+      async (w) =>
+        errorOf(await w.post(BATCH, undefined, { raw: 'x', headers: { 'content-type': 'text/plain', 'content-encoding': 'gzip' } })),
+      [415, 'media_type'],
+    ],
+    [
       'the size before the syntax',
       async (w) => errorOf(await w.post(BATCH, undefined, json('x'.repeat(JSON_LIMIT + 1)))),
       [413, 'body_too_large'],

@@ -25,12 +25,17 @@ export async function bodyOf(ctx: Ctx, route: CompiledRoute, request: FastifyReq
   const { def, takes } = route
   if (!readsBody(def)) return NO_BODY
   if (takes === 'stream') return { ...NO_BODY, open: await openBody(ctx, route, request) }
+  const checkType = () => checkMediaType(request.headers['content-type'], takes === 'form' ? 'form' : 'json', def.method)
   const raw = await readBody(
     ctx,
     request.raw,
     takes === 'form' ? ctx.config.FORM_BODY_LIMIT : Math.max(ctx.config.JSON_BODY_LIMIT, def.bodyBytesMax ?? 0),
-  )
-  if (raw.length > 0) checkMediaType(request.headers['content-type'], takes === 'form' ? 'form' : 'json', def.method)
+  ).catch((error: unknown) => {
+    // The media type decides first (D-HTTP-1). An empty body, which may have any, can be read.
+    checkType()
+    throw error
+  })
+  if (raw.length > 0) checkType()
   if (takes === 'form') return { value: toRecord(parsePairs(raw.toString('utf8'))), raw }
   if (raw.length > 0) return { value: parseJson(raw), raw }
   if (takes === 'nothing' || 'optionalBody' in (def.body ?? {})) return { value: {}, raw }
