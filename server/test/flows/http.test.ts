@@ -346,9 +346,33 @@ describe('methods and paths (D-HTTP-4)', () => {
     expect((await w.request('PROPFIND', USERS)).status).toBeOneOf([404, 405])
   })
 
+  test.each(['/api/client/events', BATCH, `${USERS}/search`, '/api/client/lists/preview'])(
+    'HEAD of %s, which has no GET, is 405',
+    async (path) => {
+      await using w = await world()
+      await w.users('batch', 'search')
+      const reply = await w.request('HEAD', path)
+      expect([reply.status, reply.headers.allow, reply.text]).toEqual([405, 'POST, OPTIONS', ''])
+    },
+  )
+
+  test('an empty segment makes a path that does not exist, also for a name and without a key', async () => {
+    await using w = await world()
+    const replies = [
+      await w.put('/api/client/attributes//', {}),
+      await w.delete('/api/client/keys//'),
+      await w.post('/api/client/keys//'),
+      await w.get('/api/client/keys//', { key: null }),
+    ]
+    expect(replies.map(errorOf)).toEqual(replies.map(() => [404, 'route']))
+  })
+
   test.each([
     ['/api/client/users/', 200],
     ['/api/client/users//', 404],
+    ['/api/client/keys//', 404],
+    ['/api/client/journeys//steps', 404],
+    ['/api/client/webhooks//deliveries', 404],
     ['//api/client/users', 404],
     ['/api//client/users', 404],
     ['/API/client/users', 404],

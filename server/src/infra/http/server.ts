@@ -84,14 +84,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   })
   // `serve` checks bodies and their media types, after the permissions.
   for (const method of [...METHODS, 'OPTIONS']) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
-  app.setNotFoundHandler((request, reply) =>
-    fail(
-      options,
-      request,
-      reply,
-      new ApiError('resource_missing', 'This path does not exist. See /docs for the API.', { reason: 'route' }),
-    ),
-  )
+  app.setNotFoundHandler((request, reply) => fail(options, request, reply, routeMissing()))
   app.setErrorHandler((error, request, reply) => fail(options, request, reply, error))
   closeWhileDraining(app)
   limitConnections(app, ctx)
@@ -121,18 +114,29 @@ function addRoutes(app: FastifyInstance, options: HttpOptions, shared: Shared) {
   for (const [path, compiled] of Map.groupBy(options.routes.map(compileRoute), ({ def }) => def.path)) {
     const url = path.replace(/\{(\w+)\}/g, ':$1')
     const allow = allowOf(compiled)
-    for (const route of compiled) {
-      const methods = route.def.method === 'GET' ? ['GET', 'HEAD'] : [route.def.method]
-      app.route({ method: methods, url, handler: (request, reply) => answer(options, { ...shared, route, request, reply }) })
-    }
-    const other = METHODS.filter((method) => !compiled.some((route) => route.def.method === method))
-    app.route({ method: other, url, handler: (request, reply) => fail(options, request, reply, methodMissing(request.method, allow)) })
+    const add = (method: string[], handler: (request: FastifyRequest, reply: FastifyReply) => Promise<void>) =>
+      app.route({
+        method,
+        url,
+        handler: (request, reply) => (hasEmptySegment(request) ? fail(options, request, reply, routeMissing()) : handler(request, reply)),
+      })
+    for (const route of compiled) add(methodsOf(route), (request, reply) => answer(options, { ...shared, route, request, reply }))
+    const served = compiled.flatMap(methodsOf)
+    // Without a handler of its own, HEAD would fall through to a path with a parameter.
+    const others = [...METHODS, 'HEAD'].filter((method) => !served.includes(method))
+    add(others, (request, reply) => fail(options, request, reply, methodMissing(request.method, allow)))
     app.route({ method: 'OPTIONS', url, handler: (request, reply) => preflight(request, reply, compiled, allow) })
   }
 }
 
-const allowOf = (routes: CompiledRoute[]) =>
-  [...routes.flatMap(({ def }) => (def.method === 'GET' ? ['GET', 'HEAD'] : [def.method])), 'OPTIONS'].join(', ')
+const methodsOf = ({ def }: CompiledRoute): string[] => (def.method === 'GET' ? ['GET', 'HEAD'] : [def.method])
+
+const allowOf = (routes: CompiledRoute[]) => [...routes.flatMap(methodsOf), 'OPTIONS'].join(', ')
+
+/** Two slashes in a row match a parameter, but are another path (D-HTTP-4). */
+const hasEmptySegment = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
+
+const routeMissing = () => new ApiError('resource_missing', 'This path does not exist. See /docs for the API.', { reason: 'route' })
 
 const methodMissing = (method: string, allow: string) =>
   new ApiError('resource_missing', `${method} is not supported here. Use ${allow}.`, {
