@@ -5,7 +5,7 @@ import { createRateLimits } from '../../src/infra/http/rate-limits.ts'
 import { sql } from '../../src/infra/postgres/db.ts'
 import { ERROR_STATUS } from '../../src/lib/errors.ts'
 import { HOUR_MS } from '../../src/lib/times.ts'
-import { type RequestOptions, type World, world } from '../world.ts'
+import { type Reply, type RequestOptions, type World, world } from '../world.ts'
 
 const USERS = '/api/client/users'
 const BATCH = '/api/client/users/batch'
@@ -632,6 +632,29 @@ describe('errors (D-ERR-1, D-VAL)', () => {
     const { body } = await w.post('/api/client/journeys?surplus=1', { name: 1 })
     expect(body.error.errors.map(({ param }: any) => param)).toEqual(['surplus', 'name'])
   })
+
+  test.each<[number, string, (w: World) => Promise<Reply>]>([
+    [400, 'the encoding of the path', (w) => w.get(`${USERS}/%zz`)],
+    [400, 'the encoding of the query', (w) => w.get(`${USERS}?q=%zz`)],
+    [412, 'a version', async (w) => w.patch(await newList(w), { name: 'b' }, { headers: { 'if-match': '"x"' } })],
+    [413, 'the size', (w) => w.post(BATCH, undefined, json('x'.repeat(JSON_LIMIT + 1)))],
+    [415, 'the media type', (w) => w.post(BATCH, undefined, { raw: 'x', headers: { 'content-type': 'text/plain' } })],
+    [422, 'a list in use', (w) => deleteListInUse(w)],
+  ])('a reply %i about %s lists its one error', async (status, _, ask) => {
+    await using w = await world()
+    const reply = await ask(w)
+    const { code, message, error } = reply.body
+    const { param } = error
+    expect([reply.status, error.errors]).toEqual([status, [{ code, ...(param !== undefined && { param }), message }]])
+  })
+
+  const newList = async (w: World) => `/api/client/lists/${(await w.post('/api/client/lists', { name: 'a', type: 'static' })).body.id}`
+
+  const deleteListInUse = async (w: World) => {
+    const path = await newList(w)
+    await w.post('/api/client/lists', { name: 'b', type: 'dynamic', rule: { list: Number(path.split('/').at(-1)) } })
+    return w.delete(path)
+  }
 
   test('at most 100 errors are reported', async () => {
     await using w = await world()

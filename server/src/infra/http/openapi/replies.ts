@@ -33,7 +33,7 @@ export const ERROR_SCHEMA: JsonSchema = {
         param: { ...param, description: 'The parameter at fault, when there is exactly one.' },
         errors: {
           type: 'array',
-          description: 'Every fault of the request.',
+          description: 'Every fault of the request, up to 100. Present if `code` is `validation_failed` or begins with `parameter_`.',
           items: { type: 'object', required: ['code', 'message'], properties: { code, param, message } },
         },
         reason: { type: 'string', enum: Object.keys(REASONS), description: 'A more precise reason, for use by programs.' },
