@@ -20,7 +20,13 @@ const EXTERNAL_ID_LENGTH_MAX = 255
 
 /** A user's `external_id` in the path, percent-decoded once. */
 export const pathUser = {
-  schema: Type.String({ minLength: 1, maxLength: EXTERNAL_ID_LENGTH_MAX, description: 'The `external_id` of the user, percent-encoded.' }),
+  schema: Type.String({
+    minLength: 1,
+    maxLength: EXTERNAL_ID_LENGTH_MAX,
+    description:
+      'The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` ' +
+      'are reserved.',
+  }),
   read(text: string): string {
     if (text === '' || lengthOf(text) > EXTERNAL_ID_LENGTH_MAX || text.includes('\0')) throw missing('user')
     return text.toWellFormed()

@@ -57,7 +57,9 @@ export const SHARED_PARAMETERS = {
   Limit: {
     name: 'limit',
     in: 'query',
-    description: 'The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`.',
+    description:
+      'The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or ' +
+      'no value, is the default.',
     schema: { type: 'integer', minimum: -1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
   },
 } satisfies Record<string, Parameter>
