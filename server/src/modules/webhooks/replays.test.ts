@@ -214,6 +214,31 @@ test('pausing the endpoint cancels its replay; another can be started later, and
   expect(receiver.requests).toHaveLength(3)
 })
 
+test.each<[string, string[]]>([
+  ['before the replay is looked at', ['webhooks.dispatch']],
+  ['after it', []],
+])(
+  'events that wait to be put in order when an endpoint is created and its replay begins are replayed: put in order %s',
+  async (_, first) => {
+    await using w = await world()
+    const [other, receiver] = [await w.receiver(), await w.receiver()]
+    await endpoint(w, other.url)
+    const since = new Date(w.clock.now().getTime() - 1000).toISOString()
+    await emitNullMx(w.ctx, 'numbered.example')
+    await deliver(w)
+    await emitNullMx(w.ctx, ...Array.from({ length: 60 }, (_, at) => `waiting${at}.example`))
+    const path = await endpoint(w, receiver.url)
+    expect((await w.post(`${path}/replays`, { since })).status).toBe(202)
+    await w.drain(...first, 'webhooks.replay')
+    await deliver(w)
+    w.advance('1 second')
+    await deliver(w)
+    expect(receiver.requests).toHaveLength(61)
+    expect(new Set(domainsOf(receiver)).size).toBe(61)
+    expect((await w.get(`${path}/replays`)).body.results).toMatchObject([{ status: 'finished', deliveries: 61 }])
+  },
+)
+
 /** Runs `stop` while a round of a replay has begun and waits for a lock. Resolves when both have ended. */
 async function whileReplaying(w: World, stop: () => Promise<unknown>): Promise<void> {
   const held = Promise.withResolvers<void>()
