@@ -39,7 +39,7 @@ export async function recordAttempts(ctx: Ctx, attempts: Attempt[], stop: AbortS
 
 /**
  * Saves attempts and counts those that it saved, in one transaction, so that what is saved again is not counted again. Endpoints are locked
- * before deliveries, as by those who disable them. Returns the endpoints whose count of failures has changed.
+ * before deliveries, as by those who disable them. Returns the endpoints whose count of failures has changed, and those that are gone.
  */
 const saveAttempts = (ctx: Ctx, some: Recorded[]): Promise<Changed[]> =>
   inTx(ctx, async (ctx) => {
