@@ -1,6 +1,6 @@
 /** A typed client of the API: every path, parameter, body and reply is checked against `api.ts`, which is printed from the routes. */
 import type { paths } from './api.ts'
-import { CarillonError, type ErrorBody } from './error.ts'
+import { jsonOf, readReply } from './reply.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -64,7 +64,10 @@ export type ClientOptions = {
   fetch?: typeof fetch
 }
 
-/** Creates a client. Each call resolves with the body of the reply, or rejects with a `CarillonError`. */
+/**
+ * Creates a client. Each call resolves with the body of the reply, or rejects with a `CarillonError`, or with the reason of its signal if that
+ * ends it.
+ */
 export function createClient(options: ClientOptions = {}): Client {
   const url = (path: string, { path: params = {}, query = {} }: AnyOptions = {}) =>
     `${options.baseUrl ?? ''}${fill(path, params)}${search(query)}`
@@ -106,22 +109,16 @@ async function send(options: ClientOptions, method: Method, url: string, given: 
   // A file is sent as it is, under the type that the caller gives, and a form under its own.
   const isReady = given.body instanceof Blob || given.body instanceof URLSearchParams || typeof given.body === 'string'
   if (given.body !== undefined && !isReady) headers['content-type'] = 'application/json'
-  const reply = await (options.fetch ?? fetch)(url, {
+  const asked = (options.fetch ?? fetch)(url, {
     method: method.toUpperCase(),
     headers,
     ...(given.body !== undefined && { body: isReady ? (given.body as Blob | URLSearchParams | string) : JSON.stringify(given.body) }),
     ...(given.signal && { signal: given.signal }),
-  }).catch((error: unknown) => {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new CarillonError({ status: 0, body: null, requestId: null })
   })
-  const text = await reply.text()
-  const isJson = (reply.headers.get('content-type') ?? '').includes('json')
-  const requestId = reply.headers.get('x-request-id')
-  if (!reply.ok) throw new CarillonError({ status: reply.status, body: isJson ? (JSON.parse(text) as ErrorBody) : null, requestId })
+  const { reply, text } = await readReply(asked, given.signal)
   if (text === '') return null
-  if (!isJson) return text
-  const body = JSON.parse(text) as unknown
+  if (!(reply.headers.get('content-type') ?? '').includes('json')) return text
+  const body = jsonOf(reply, text)
   const etag = reply.headers.get('etag')
   if (etag !== null && typeof body === 'object' && body !== null) etags.set(body, etag)
   return body

@@ -15,7 +15,7 @@ export type ErrorBody = {
 
 type Given = { status: number; body: ErrorBody | null; requestId: string | null }
 
-/** A reply that is not a success, or none at all (`status` 0: the server could not be reached). */
+/** A reply that is not a success or cannot be read, or none at all (`status` 0: the server could not be reached). */
 export class CarillonError extends Error {
   readonly status: number
   /** A finer reason than the code, such as `code_required`. */

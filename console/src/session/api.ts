@@ -1,5 +1,5 @@
 /** The requests of sign-in and of the account. They belong to the console and are not part of the API. */
-import { CarillonError } from '@carillon/sdk'
+import { jsonOf, readReply } from '@carillon/sdk'
 
 export type OrganisationRole = 'member' | 'admin' | 'owner'
 export type ProjectRole = 'support' | 'editor' | 'publisher' | 'admin'
@@ -30,16 +30,11 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Calls an endpoint of the console. */
 export async function call<T>(method: Method, path: string, body?: object): Promise<T> {
-  const reply = await fetch(`/api/console/${path}`, {
+  const asked = fetch(`/api/console/${path}`, {
     method,
     headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
-  }).catch(() => {
-    throw new CarillonError({ status: 0, body: null, requestId: null })
   })
-  const text = await reply.text()
-  const isJson = (reply.headers.get('content-type') ?? '').includes('json')
-  if (!reply.ok)
-    throw new CarillonError({ status: reply.status, body: isJson ? JSON.parse(text) : null, requestId: reply.headers.get('x-request-id') })
-  return (text === '' ? null : JSON.parse(text)) as T
+  const { reply, text } = await readReply(asked)
+  return (text === '' ? null : jsonOf(reply, text)) as T
 }

@@ -336,6 +336,42 @@ describe('network errors are returned', () => {
     expect(await safeFetch()(`http://127.0.0.1:${port}/`)).toMatchObject({ is: 'failed', reason: 'other' })
   })
 
+  describe('with whether the request can have arrived:', () => {
+    const lost = (code: string) => async () => {
+      throw Object.assign(new Error(code), { code })
+    }
+    test.each<[string, Options, string]>([
+      ['a name server that does not answer', { lookup: () => new Promise(() => {}) }, 'timeout'],
+      ['a network that is down', { lookup: lost('ENETUNREACH') }, 'other'],
+      ['a host that cannot be reached', { lookup: lost('EHOSTUNREACH') }, 'other'],
+      ['a name that does not resolve', { lookup: lost('EAI_AGAIN') }, 'dns'],
+      ['a host that is not allowed', { lookup: names('10.0.0.1') }, 'blocked'],
+    ])('not at %s', async (_, options, reason) => {
+      const answer = await safeFetch(options)('https://example.com/', { connectTimeoutMs: 30 })
+      expect(answer).toMatchObject({ is: 'failed', reason, isUnsent: true })
+    })
+
+    test('not at a server that does not begin TLS, or resets it', async () => {
+      const silent = await listen(createTcpServer(() => {}))
+      const fetch = safeFetch()
+      expect(await fetch(`https://localhost:${silent}/`, { connectTimeoutMs: 30 })).toMatchObject({ reason: 'timeout', isUnsent: true })
+      const port = await listen(createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
+      expect(await fetch(`https://localhost:${port}/`)).toMatchObject({ reason: 'reset', isUnsent: true })
+    })
+
+    test('perhaps at a server that reads it and does not respond, or disconnects', async () => {
+      const fetch = safeFetch()
+      const silent = await web(() => {})
+      expect(await fetch(`http://127.0.0.1:${silent}/`, { timeoutMs: 50 })).not.toHaveProperty('isUnsent')
+      const port = await listen(createTcpServer((socket) => socket.once('data', () => socket.destroy())))
+      expect(await fetch(`http://127.0.0.1:${port}/`)).not.toHaveProperty('isUnsent')
+      const server = createSecureServer(cert)
+      server.on('stream', (stream) => stream.session?.destroy())
+      const http2 = await listen(server as unknown as Server)
+      expect(await fetch(`https://localhost:${http2}/`, { http2: true })).not.toHaveProperty('isUnsent')
+    })
+  })
+
   test.each([
     ['an authority that is not trusted', 'localhost', () => ({ ca: [stranger.cert] })],
     ['no extra authority', 'localhost', () => ({ ca: [] })],

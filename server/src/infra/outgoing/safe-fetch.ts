@@ -23,7 +23,7 @@ export type SafeRequest = {
   signal?: AbortSignal | undefined
 }
 
-export type FailureReason = 'timeout' | 'refused' | 'dns' | 'tls' | 'reset' | 'blocked' | 'other'
+type FailureReason = 'timeout' | 'refused' | 'dns' | 'tls' | 'reset' | 'blocked' | 'other'
 
 /** A response. `body` is cut at `responseBytesMax` bytes; header names are lower-case. */
 export type Answered = {
@@ -34,8 +34,11 @@ export type Answered = {
   elapsedMs: number
 }
 
-/** There was no response. `message` is a sentence for the owner of the URL. */
-export type Failed = { is: 'failed'; reason: FailureReason; message: string; elapsedMs: number }
+/**
+ * There was no response. `message` is a sentence for the owner of the URL. `isUnsent`: no connection was established, so that the request
+ * cannot have arrived.
+ */
+export type Failed = { is: 'failed'; reason: FailureReason; message: string; elapsedMs: number; isUnsent?: true }
 
 export type SafeResponse = Answered | Failed
 
@@ -82,10 +85,11 @@ export function createSafeFetch({ policy, ca = [], userAgent, anyPort = false, l
     policy,
     async request(request) {
       const url = new URL(request.url)
-      if (!anyPort && !isAllowedPort(url)) return { ...failure(blockedError(`the port ${url.port}`)), message: PORT_MESSAGE, elapsedMs: 0 }
+      const unsent = { elapsedMs: 0, isUnsent: true } as const
+      if (!anyPort && !isAllowedPort(url)) return { ...failure(blockedError(`the port ${url.port}`)), message: PORT_MESSAGE, ...unsent }
       // Sockets do not call `lookup` for a literal address.
       const host = url.hostname.replace(/^\[|\]$/g, '')
-      if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return { ...failure(blockedError(host)), elapsedMs: 0 }
+      if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return { ...failure(blockedError(host)), ...unsent }
       return exchange(request.http2 ? agents.http2 : agents.http1, url, userAgent, request)
     },
     async [Symbol.asyncDispose]() {
@@ -128,7 +132,8 @@ function exchange(agent: Agent, url: URL, userAgent: string, request: SafeReques
     clearTimeout(total)
     clearTimeout(connecting)
     request.signal?.removeEventListener('abort', cancel)
-    resolve({ ...result, elapsedMs: performance.now() - startedAt })
+    const isUnsent = result.is === 'failed' && !stop
+    resolve({ ...result, elapsedMs: performance.now() - startedAt, ...(isUnsent && { isUnsent }) })
   }
   const giveUp = (reason: FailureReason, message: string) => {
     finish({ is: 'failed', reason, message })

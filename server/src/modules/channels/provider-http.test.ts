@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Answered } from '../../infra/outgoing/safe-fetch.ts'
+import type { Answered, Failed } from '../../infra/outgoing/safe-fetch.ts'
 import * as providerHttp from './provider-http.ts'
 
 const now = new Date('2026-11-23T09:00:00Z')
@@ -62,19 +62,18 @@ test.each([
 })
 
 test.each([
-  ['refused', false, 'deferred'],
-  ['dns', false, 'deferred'],
-  ['tls', false, 'deferred'],
-  ['blocked', false, 'deferred'],
-  ['timeout', false, 'uncertain'],
-  ['reset', false, 'uncertain'],
-  ['other', false, 'uncertain'],
-  ['reset', true, 'deferred'],
-] as const)('a request that fails with %s, idempotent %s: %s', (reason, isIdempotent, expected) => {
-  expect(providerHttp.failureOf({ is: 'failed', reason, message: 'm', elapsedMs: 1 }, isIdempotent)).toMatchObject({
-    is: expected,
-    reason: 'm',
-  })
+  ['refused', true, false, 'deferred'],
+  ['timeout', true, false, 'deferred'],
+  ['reset', true, false, 'deferred'],
+  ['other', true, false, 'deferred'],
+  ['timeout', false, false, 'uncertain'],
+  ['reset', false, false, 'uncertain'],
+  ['tls', false, false, 'uncertain'],
+  ['other', false, false, 'uncertain'],
+  ['reset', false, true, 'deferred'],
+] as const)('a request that fails with %s, unsent %s, idempotent %s: %s', (reason, isUnsent, isIdempotent, expected) => {
+  const failed: Failed = { is: 'failed', reason, message: 'm', elapsedMs: 1, ...(isUnsent && { isUnsent }) }
+  expect(providerHttp.failureOf(failed, isIdempotent)).toMatchObject({ is: expected, reason: 'm' })
 })
 
 test.each([

@@ -1,6 +1,6 @@
 /** Shared by the providers with an HTTP API: limits, network errors, and the meaning of statuses. */
 import { timingSafeEqual } from 'node:crypto'
-import type { Answered, FailureReason, SafeRequest, SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
+import type { Answered, Failed, SafeRequest, SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { filledOnly } from './channel.ts'
@@ -48,12 +48,9 @@ export async function postMessage({ outside, request, isIdempotent = false, read
   return 'code' in outcome && outcome.code !== undefined ? { ...outcome, reason, code: excerptOf(outcome.code) } : { ...outcome, reason }
 }
 
-/** Failures after which the request cannot have arrived. */
-const NOTHING_SENT: readonly FailureReason[] = ['refused', 'dns', 'tls', 'blocked']
-
-/** The response for a network error. */
-export function failureOf({ reason, message }: Extract<SafeResponse, { is: 'failed' }>, isIdempotent: boolean): ProviderResponse {
-  if (NOTHING_SENT.includes(reason)) return { is: 'deferred', reason: message, code: reason }
+/** The response for a network error. After one on an established connection, the request may have arrived. */
+export function failureOf({ reason, message, isUnsent }: Failed, isIdempotent: boolean): ProviderResponse {
+  if (isUnsent) return { is: 'deferred', reason: message, code: reason }
   return isIdempotent ? { is: 'deferred', reason: message, code: reason, isUncertain: true } : { is: 'uncertain', reason: message }
 }
 

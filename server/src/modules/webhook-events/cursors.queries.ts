@@ -182,8 +182,29 @@ export const eventsWithin = (ctx: InTx<Ctx>, ranges: PastRange[], perRange: numb
         ) e`,
   )
 
+const RangeRow = Type.Object({ id: Type.Integer() })
+
+/** Those of these ranges whose project has events from before an instant that have no position yet. */
+export const rangesToNumber = async (
+  ctx: InTx<Ctx>,
+  ranges: { project_id: ProjectId; id: number; created_at: Date }[],
+): Promise<ReadonlySet<number>> => {
+  const rows = await ctx.db.many(
+    RangeRow,
+    sql`select r.id
+        from jsonb_to_recordset(${JSON.stringify(ranges)}::jsonb) as r (project_id bigint, id bigint, created_at timestamptz)
+        cross join lateral (
+          select id from webhook_events
+          where project_id = r.project_id and position is null and created_at <= r.created_at
+          order by created_at, id
+          limit 1
+        ) e`,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** A position after those of all events that have one. */
-export const nextPosition = (ctx: InTx): Promise<number> => ctx.db.value(Count, sql`select nextval('webhook_positions') as count`)
+export const nextPosition = (ctx: InTx<Ctx>): Promise<number> => ctx.db.value(Count, sql`select nextval('webhook_positions') as count`)
 
 /** Where a cursor is after a look, and when to look again: null when there are no further events. */
 export type Look = Cursor & { due_at: Date | null }

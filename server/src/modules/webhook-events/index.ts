@@ -19,6 +19,7 @@ export {
   numberEvents,
   type PastEvent,
   projectsWithEvents,
+  rangesToNumber,
   saveCursors,
 } from './cursors.queries.ts'
 export type { WebhookEvent } from './event-kind.ts'

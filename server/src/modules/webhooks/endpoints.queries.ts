@@ -143,16 +143,16 @@ export const liveSecrets = (ctx: Ctx, projectIds: ProjectId[], endpointIds: Endp
 
 const UnhealthyRow = Type.Object({ id: IdOf<EndpointId>() })
 
-/** Locks the endpoints with failures, counted or in these streaks, always in the same order. */
+/** Locks the endpoints with failures, counted or in these streaks, and those that are gone, always in the same order. */
 export const lockUnhealthy = (ctx: InTx<Ctx>, found: Streak[]) =>
   ctx.db.many(
     UnhealthyRow,
     sql`select e.id
         from unnest(${found.map(({ projectId }) => projectId)}::bigint[], ${found.map(({ endpointId }) => endpointId)}::bigint[],
-                    ${found.map(({ failures }) => failures)}::int[])
-             as s (project_id, endpoint_id, failures)
+                    ${found.map(({ failures }) => failures)}::int[], ${found.map(({ gone }) => gone)}::boolean[])
+             as s (project_id, endpoint_id, failures, gone)
         join webhook_endpoints e on e.project_id = s.project_id and e.id = s.endpoint_id
-        where s.failures > 0 or e.consecutive_failures > 0
+        where s.failures > 0 or s.gone or e.consecutive_failures > 0
         order by e.id
         for no key update of e`,
   )
@@ -164,21 +164,22 @@ const Health = Type.Object({
 })
 export type Health = Static<typeof Health>
 
-/** Counts consecutive failures of endpoints that are locked. Returns those whose count has changed. */
+/** Counts consecutive failures of endpoints that are locked. Returns those whose count has changed, and those that are gone. */
 export const countFailures = (ctx: InTx<Ctx>, found: Streak[]) =>
   ctx.db.many(
     Health,
     sql`with streaks as (
           select * from unnest(${found.map(({ projectId }) => projectId)}::bigint[], ${found.map(({ endpointId }) => endpointId)}::bigint[],
                                ${found.map(({ broken }) => broken)}::boolean[], ${found.map(({ failures }) => failures)}::int[],
-                               ${found.map(({ firstFailureAt }) => firstFailureAt)}::timestamptz[])
-            as s (project_id, endpoint_id, broken, failures, first_failure_at)
+                               ${found.map(({ firstFailureAt }) => firstFailureAt)}::timestamptz[],
+                               ${found.map(({ gone }) => gone)}::boolean[])
+            as s (project_id, endpoint_id, broken, failures, first_failure_at, gone)
         )
         update webhook_endpoints e
         set consecutive_failures = case when s.broken then 0 else e.consecutive_failures end + s.failures,
             first_failure_at = case when s.broken or e.first_failure_at is null then s.first_failure_at else e.first_failure_at end
         from streaks s
-        where e.project_id = s.project_id and e.id = s.endpoint_id and (s.failures > 0 or e.consecutive_failures > 0)
+        where e.project_id = s.project_id and e.id = s.endpoint_id and (s.failures > 0 or s.gone or e.consecutive_failures > 0)
         returning e.id, e.consecutive_failures, e.first_failure_at`,
   )
 

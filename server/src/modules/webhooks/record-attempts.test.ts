@@ -123,6 +123,17 @@ describe('attempts that are recorded together', () => {
     expect(await healthOf(id)).toEqual({ status: 'active', consecutive_failures: 1, first_failure_at })
   })
 
+  test.each<[string, number, number]>([
+    ['after', 410, 200],
+    ['before', 200, 410],
+  ])('suspend an endpoint that is gone, also if it answered one %s it with success', async (_, first, second) => {
+    const [gone, working] = [await endpoint(2), await endpoint(1)]
+    const due = await leased()
+    await record([due.get(gone)?.[0], first], [due.get(working)?.[0], 200], [due.get(gone)?.[1], second])
+    expect(await healthOf(gone)).toMatchObject({ status: 'disabled' })
+    expect(await healthOf(working)).toMatchObject({ status: 'active' })
+  })
+
   test('suspend an endpoint that failed for too long, and no other one', async () => {
     const [failing, working] = [await endpoint(2), await endpoint(1)]
     const due = await leased()

@@ -4,14 +4,14 @@ import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import { saveTogether } from '../../infra/runtime/save-together.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { recordAction } from '../audit/index.ts'
-import { lookNow, unsubscribe } from '../webhook-events/index.ts'
-import { type ClaimedDelivery, cancelDeliveries } from './deliveries.queries.ts'
+import { lookNow } from '../webhook-events/index.ts'
+import type { ClaimedDelivery } from './deliveries.queries.ts'
 import * as endpointQueries from './endpoints.queries.ts'
 import { addHours } from './hours.queries.ts'
 import { countByHour } from './hours.ts'
-import { cancelReplays } from './replays.queries.ts'
 import { type DeliveryResult, saveDeliveryResults } from './results.queries.ts'
 import { isGone, isSuccess, retryDelayMs } from './retry.ts'
+import { stopDeliveries } from './service.ts'
 import { type AttemptResult, failureStreaks, type Streak, suspensionReason } from './suspension.ts'
 
 export type Attempt = { delivery: ClaimedDelivery; at: Date; response: SafeResponse }
@@ -39,7 +39,7 @@ export async function recordAttempts(ctx: Ctx, attempts: Attempt[], stop: AbortS
 
 /**
  * Saves attempts and counts those that it saved, in one transaction, so that what is saved again is not counted again. Endpoints are locked
- * before deliveries, as by those who disable them. Returns the endpoints whose count of failures has changed.
+ * before deliveries, as by those who disable them. Returns the endpoints whose count of failures has changed, and those that are gone.
  */
 const saveAttempts = (ctx: Ctx, some: Recorded[]): Promise<Changed[]> =>
   inTx(ctx, async (ctx) => {
@@ -117,9 +117,7 @@ function describe(response: SafeResponse): string {
 async function suspend(ctx: Ctx, projectId: ProjectId, endpointId: EndpointId, reason: string): Promise<void> {
   await inTx(ctx, async (ctx) => {
     if ((await endpointQueries.disableEndpoint(ctx, projectId, endpointId, reason)) === 0) return
-    await unsubscribe(ctx, projectId, endpointId)
-    await cancelDeliveries(ctx, projectId, endpointId)
-    await cancelReplays(ctx, projectId, endpointId)
+    await stopDeliveries(ctx, projectId, endpointId)
     const after = { status: 'disabled', disabled_reason: reason }
     await recordAction(ctx, projectId, 'webhook.updated', endpointId, { before: { status: 'active' }, after })
     ctx.log.warn({ project_id: projectId, endpoint_id: endpointId, reason }, 'webhook endpoint suspended')

@@ -9,7 +9,10 @@ import { type ReplayId, ReplayRow } from './schema.ts'
 
 const columns = sql`id, event_types, unaccepted_only, status, deliveries, since, until, created_at, finished_at`
 
-export type NewReplay = { event_types: string[]; since: Date; until: Date; unaccepted_only: boolean; end_position: number }
+/** The end of a replay that is not known yet. All positions are before it. */
+export const UNKNOWN_END = Number.MAX_SAFE_INTEGER
+
+export type NewReplay = { event_types: string[]; since: Date; until: Date; unaccepted_only: boolean }
 
 /** Stores a replay; undefined if the endpoint has one that is running. */
 export const insertReplay = (ctx: InTx, endpointId: EndpointId, replay: NewReplay) =>
@@ -18,7 +21,7 @@ export const insertReplay = (ctx: InTx, endpointId: EndpointId, replay: NewRepla
     sql`insert into webhook_replays (project_id, endpoint_id, event_types, since, until, unaccepted_only, status, end_position, due_at,
                                      created_at)
         values (${ctx.projectId}, ${endpointId}, ${replay.event_types}::text[], ${replay.since}, ${replay.until}, ${replay.unaccepted_only},
-                'running', ${replay.end_position}, ${ctx.clock.now()}, ${ctx.clock.now()})
+                'running', ${UNKNOWN_END}, ${ctx.clock.now()}, ${ctx.clock.now()})
         on conflict (project_id, endpoint_id) where status = 'running' do nothing
         returning ${columns}`,
   )
@@ -62,7 +65,9 @@ const RunningReplay = Type.Object({
   until: Instant,
   unaccepted_only: Type.Boolean(),
   position: Type.Integer(),
+  /** `UNKNOWN_END` until all events from before the replay have positions. */
   end_position: Type.Integer(),
+  created_at: Instant,
 })
 export type RunningReplay = Static<typeof RunningReplay>
 
@@ -79,10 +84,11 @@ export const lockReplays = (ctx: InTx<Ctx>, perProject: number, limit: number) =
   ctx.db.many(
     RunningReplay,
     sql`with recursive ${nextReplays}
-        select r.project_id, r.endpoint_id, r.id, r.event_types, r.since, r.until, r.unaccepted_only, r.position, r.end_position
+        select r.project_id, r.endpoint_id, r.id, r.event_types, r.since, r.until, r.unaccepted_only, r.position, r.end_position,
+               r.created_at
         from (select project_id from next_replay where due_at <= ${ctx.clock.now()} order by due_at limit ${limit}) p
         cross join lateral (
-          select project_id, endpoint_id, id, event_types, since, until, unaccepted_only, position, end_position
+          select project_id, endpoint_id, id, event_types, since, until, unaccepted_only, position, end_position, created_at
           from webhook_replays
           where project_id = p.project_id and due_at is not null and due_at <= ${ctx.clock.now()}
           order by due_at, id
@@ -97,15 +103,19 @@ export const nextReplayAt = (ctx: Ctx): Promise<Date | null> =>
   ctx.db.value(Nullable(Instant), sql`with recursive ${nextReplays} select min(due_at) as due_at from next_replay`)
 
 /** How far a replay is. `due_at` is null at its end. */
-export type ReplayProgress = Pick<RunningReplay, 'project_id' | 'id' | 'position'> & { deliveries: number; due_at: Date | null }
+export type ReplayProgress = Pick<RunningReplay, 'project_id' | 'id' | 'position' | 'end_position'> & {
+  deliveries: number
+  due_at: Date | null
+}
 
 export const saveProgress = (ctx: InTx<Ctx>, progress: ReplayProgress[]) =>
   ctx.db.run(
     sql`update webhook_replays r
-        set position = p.position, deliveries = r.deliveries + p.deliveries, due_at = p.due_at,
+        set position = p.position, end_position = p.end_position, deliveries = r.deliveries + p.deliveries, due_at = p.due_at,
             status = case when p.due_at is null then 'finished' else r.status end,
             finished_at = case when p.due_at is null then ${ctx.clock.now()}::timestamptz end
-        from jsonb_to_recordset(${JSON.stringify(progress)}::jsonb) as p (project_id bigint, id bigint, position bigint, deliveries int, due_at timestamptz)
+        from jsonb_to_recordset(${JSON.stringify(progress)}::jsonb)
+             as p (project_id bigint, id bigint, position bigint, end_position bigint, deliveries int, due_at timestamptz)
         where r.project_id = p.project_id and r.id = p.id and r.status = 'running'`,
   )
 

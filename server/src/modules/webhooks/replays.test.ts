@@ -1,8 +1,11 @@
 /** Past events are delivered again, observed at a receiver. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { waitingForLocks } from '../../../test/besides.ts'
 import type { Receiver } from '../../../test/receiver.ts'
 import { select } from '../../../test/select.ts'
+import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 
@@ -209,6 +212,73 @@ test('pausing the endpoint cancels its replay; another can be started later, and
   expect((await w.get(`${path}/replays`)).body.results).toMatchObject([{ status: 'running' }, { status: 'cancelled', deliveries: 0 }])
   await deliver(w)
   expect(receiver.requests).toHaveLength(3)
+})
+
+test.each<[string, string[]]>([
+  ['before the replay is looked at', ['webhooks.dispatch']],
+  ['after it', []],
+])(
+  'events that wait to be put in order when an endpoint is created and its replay begins are replayed: put in order %s',
+  async (_, first) => {
+    await using w = await world()
+    const [other, receiver] = [await w.receiver(), await w.receiver()]
+    await endpoint(w, other.url)
+    const since = new Date(w.clock.now().getTime() - 1000).toISOString()
+    await emitNullMx(w.ctx, 'numbered.example')
+    await deliver(w)
+    await emitNullMx(w.ctx, ...Array.from({ length: 60 }, (_, at) => `waiting${at}.example`))
+    const path = await endpoint(w, receiver.url)
+    expect((await w.post(`${path}/replays`, { since })).status).toBe(202)
+    await w.drain(...first, 'webhooks.replay')
+    await deliver(w)
+    w.advance('1 second')
+    await deliver(w)
+    expect(receiver.requests).toHaveLength(61)
+    expect(new Set(domainsOf(receiver)).size).toBe(61)
+    expect((await w.get(`${path}/replays`)).body.results).toMatchObject([{ status: 'finished', deliveries: 61 }])
+  },
+)
+
+/** Runs `stop` while a round of a replay has begun and waits for a lock. Resolves when both have ended. */
+async function whileReplaying(w: World, stop: () => Promise<unknown>): Promise<void> {
+  const held = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const holding = w.db.transaction(async (db) => {
+    await db.run(sql`update webhook_deliveries set attempts = attempts where project_id = ${w.projectId} and status <> 'pending'`)
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  const waiting = (count: number) => vi.waitFor(async () => expect(await waitingForLocks(w)).toBe(count), SOON)
+  const round = w.drain('webhooks.replay')
+  await waiting(1)
+  const stopping = stop()
+  await Promise.race([stopping, waiting(2)])
+  release.resolve()
+  await Promise.all([holding, round, stopping])
+}
+
+test.each<[string, number, (w: World, path: string, receiver: Receiver) => Promise<unknown>]>([
+  ['paused', 0, (w, path) => w.patch(path, { status: 'inactive' })],
+  ['deleted', 0, (w, path) => w.delete(path)],
+  [
+    'suspended',
+    1,
+    async (w, path, receiver) => {
+      receiver.answer(410)
+      await w.post(`${path}/test`)
+      await w.drain('webhooks.deliver')
+    },
+  ],
+])('an endpoint that is %s while its replay queues events gets none of them', async (_name, requests, stop) => {
+  const { w, receiver, path, since } = await delivered()
+  await using _ = w
+  await w.post(`${path}/replays`, { since })
+  await whileReplaying(w, () => stop(w, path, receiver))
+  receiver.answer(200)
+  await deliver(w)
+  expect(receiver.requests).toHaveLength(requests)
+  expect(await select(w, `select status from webhook_deliveries where status = 'pending' and project_id = $1`, [w.projectId])).toEqual([])
 })
 
 test('a deleted endpoint gets no replay', async () => {

@@ -8,7 +8,7 @@ import { ApiError, fault } from '../../lib/errors.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { DAY_MS, parseTime } from '../../lib/times.ts'
-import { eventsWithin, nextPosition, type PastEvent } from '../webhook-events/index.ts'
+import { eventsWithin, nextPosition, type PastEvent, rangesToNumber } from '../webhook-events/index.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import { FAILING_PENDING_MAX, isFailing, roomOf } from './dispatch.ts'
 import { DELIVER, REPLAY } from './job-names.ts'
@@ -26,7 +26,6 @@ export function startReplay(ctx: ProjectCtx, id: EndpointId, input: ReplayInput)
       since,
       until,
       unaccepted_only: input.unaccepted_only ?? false,
-      end_position: await nextPosition(ctx),
     })
     if (!replay) throw new ApiError('validation_failed', 'Another replay of the endpoint is running. Wait until it is finished.')
     ctx.wake(REPLAY)
@@ -56,6 +55,8 @@ const EVENTS_READ = 500
 const DUE_MAX = 50
 /** A failing endpoint gets one delivery in this time, when none is due. */
 const FAILING_EVERY_MS = 60_000
+/** A replay that has read all events so far looks again after this time while events from before it have no position. */
+const NUMBERED_EVERY_MS = 1000
 
 /** Queues the next deliveries of replays. Returns the number of events that were looked at. */
 export async function replayDue(ctx: Ctx): Promise<number> {
@@ -65,7 +66,7 @@ export async function replayDue(ctx: Ctx): Promise<number> {
 }
 
 async function round(ctx: InTx<Ctx>): Promise<{ events: number; deliveries: number }> {
-  const replays = await queries.lockReplays(ctx, PER_PROJECT, REPLAYS_AT_ONCE)
+  const replays = await withEnds(ctx, await queries.lockReplays(ctx, PER_PROJECT, REPLAYS_AT_ONCE))
   if (replays.length === 0) return { events: 0, deliveries: 0 }
   const backlogs = new Map(
     (await deliveryQueries.backlogsOf(ctx, replays, DUE_MAX, FAILING_PENDING_MAX)).map((row) => [row.endpoint_id, row]),
@@ -74,11 +75,12 @@ async function round(ctx: InTx<Ctx>): Promise<{ events: number; deliveries: numb
   const now = ctx.clock.now()
   const parts = replays.map((replay) => {
     const backlog = backlogs.get(replay.endpoint_id)
-    const isBroken = isFailing(backlog)
     const room = roomOf(backlog, DUE_MAX)
     const part = nextPart(replay, found.get(replay.id) ?? [], room)
-    const next = new Date(now.getTime() + (isBroken && part.events.length >= room ? FAILING_EVERY_MS : 0))
-    return { ...part, replay, due_at: part.isLast ? null : next }
+    const isFull = isFailing(backlog) && part.events.length >= room
+    const waitMs = isFull ? FAILING_EVERY_MS : part.isLast ? NUMBERED_EVERY_MS : 0
+    const isFinished = part.isLast && replay.end_position !== queries.UNKNOWN_END
+    return { ...part, replay, due_at: isFinished ? null : new Date(now.getTime() + waitMs) }
   })
   const queued = await queries.repeatDeliveries(
     ctx,
@@ -97,15 +99,25 @@ async function round(ctx: InTx<Ctx>): Promise<{ events: number; deliveries: numb
   const queuedFor = Map.groupBy(queued, ({ endpoint_id }) => endpoint_id)
   await queries.saveProgress(
     ctx,
-    parts.map(({ replay: { project_id, id, endpoint_id }, position, due_at }) => ({
+    parts.map(({ replay: { project_id, id, endpoint_id, end_position }, position, due_at }) => ({
       project_id,
       id,
       position,
+      end_position,
       due_at,
       deliveries: queuedFor.get(endpoint_id)?.length ?? 0,
     })),
   )
   return { events: parts.reduce((sum, { read }) => sum + read, 0), deliveries: queued.length }
+}
+
+/** Ends replays behind the events so far, once those from before them have positions. Called before events are read. */
+async function withEnds(ctx: InTx<Ctx>, replays: queries.RunningReplay[]): Promise<queries.RunningReplay[]> {
+  const open = replays.filter(({ end_position }) => end_position === queries.UNKNOWN_END)
+  if (open.length === 0) return replays
+  const early = await rangesToNumber(ctx, open)
+  const end_position = await nextPosition(ctx)
+  return replays.map((replay) => (open.includes(replay) && !early.has(replay.id) ? { ...replay, end_position } : replay))
 }
 
 /** A past event, and whether the replay leaves it out because the endpoint has accepted it. */

@@ -1,8 +1,8 @@
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
-import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { lockRoom } from '../../infra/runtime/room.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
-import type { EndpointId } from '../../lib/ids.ts'
+import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { webhookUrlProblem } from '../../lib/urls.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
@@ -75,7 +75,7 @@ export async function updateEndpoint(ctx: ProjectCtx, id: EndpointId, changes: E
       }),
     )
     if (row.status === 'active') await subscribe(ctx, id, row.event_types)
-    else await stopDeliveries(ctx, id)
+    else await stopDeliveries(ctx, ctx.projectId, id)
     return present(row)
   })
 }
@@ -84,7 +84,7 @@ export async function updateEndpoint(ctx: ProjectCtx, id: EndpointId, changes: E
 export async function deleteEndpoint(ctx: ProjectCtx, id: EndpointId): Promise<void> {
   await inTx(ctx, async (ctx) => {
     found(await endpointQueries.archiveEndpoint(ctx, id))
-    await stopDeliveries(ctx, id)
+    await stopDeliveries(ctx, ctx.projectId, id)
     await endpointQueries.deleteSecrets(ctx, id)
   })
 }
@@ -92,16 +92,19 @@ export async function deleteEndpoint(ctx: ProjectCtx, id: EndpointId): Promise<v
 /** Deletes all endpoints of a project that is deleted. Nothing more is sent to them. */
 export async function deleteEveryEndpoint(ctx: InTx): Promise<void> {
   for (const { id } of await endpointQueries.archiveEndpoints(ctx)) {
-    await stopDeliveries(ctx, id)
+    await stopDeliveries(ctx, ctx.projectId, id)
     await endpointQueries.deleteSecrets(ctx, id)
   }
 }
 
-/** Cancels what is pending for an endpoint, and its replays. */
-async function stopDeliveries(ctx: InTx, id: EndpointId): Promise<void> {
-  await unsubscribe(ctx, ctx.projectId, id)
-  await deliveryQueries.cancelDeliveries(ctx, ctx.projectId, id)
-  await cancelReplays(ctx, ctx.projectId, id)
+/**
+ * Cancels the replays of an endpoint and what is pending for it. In this order: cancelling a replay waits for what another process is
+ * queueing for it, which is then cancelled too.
+ */
+export async function stopDeliveries(ctx: InTx<Ctx>, projectId: ProjectId, id: EndpointId): Promise<void> {
+  await unsubscribe(ctx, projectId, id)
+  await cancelReplays(ctx, projectId, id)
+  await deliveryQueries.cancelDeliveries(ctx, projectId, id)
 }
 
 /** Replaces the secret of an endpoint. The old one stays valid for a grace period, so that the receiver can be updated. */
