@@ -11,6 +11,7 @@ import type { Written } from '../../lib/written.ts'
 import { mintUserToken } from '../keys/index.ts'
 import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 import { AttributesInUse } from './attribute-profiles/schema.ts'
+import { ownerByIds } from './devices/owner.ts'
 import { deleteUser, type EraseElsewhere, getErasure } from './erasure.ts'
 import { UserExport } from './export.ts'
 import { userListing } from './pages.queries.ts'
@@ -162,7 +163,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere
     path: '/api/client/devices',
     summary: 'Register a push device.',
     description:
-      'With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user.',
+      'With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user.',
     access: { secret: 'editor', publishable: 'user' },
     audit: { none: 'devices belong to users' },
     body: DeviceInput,
@@ -231,17 +232,14 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere
   }),
 ]
 
-async function ownerOf(ctx: ProjectCtx, { external_id, anonymous_id }: DeviceInput): Promise<UserId> {
-  const name = external_id ?? anonymous_id
-  if (ctx.caller.kind === 'user') {
-    if (name)
-      throw fault(
-        'parameter_unknown',
-        external_id ? 'external_id' : 'anonymous_id',
-        'With a user token, the device is registered for the user of the token. Omit `external_id` and `anonymous_id`.',
-      )
-    return ctx.caller.userId
-  }
-  if (!name) throw fault('parameter_missing', 'external_id', 'Give `external_id` or `anonymous_id`.')
-  return (await requireUser(ctx, name)).id
+async function ownerOf(ctx: ProjectCtx, input: DeviceInput): Promise<UserId> {
+  if (ctx.caller.kind !== 'user') return ownerByIds(ctx, input)
+  const given = input.external_id ? 'external_id' : input.anonymous_id ? 'anonymous_id' : undefined
+  if (given)
+    throw fault(
+      'parameter_unknown',
+      given,
+      'With a user token, the device is registered for the user of the token. Omit `external_id` and `anonymous_id`.',
+    )
+  return ctx.caller.userId
 }

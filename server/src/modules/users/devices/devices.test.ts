@@ -138,6 +138,34 @@ test('a device that is registered for a user who was just merged belongs to the 
   await expect(registerDevice(w.ctx, anonymous, { device_id: 'tablet', token: 't2' })).rejects.toMatchObject({ code: 'resource_missing' })
 })
 
+test('a device is registered for the user of each id among its own kind', async () => {
+  await using w = await world()
+  const { body } = await w.post('/api/client/users/batch', [
+    { external_id: 'kim', anonymous_id: 'v1' },
+    { external_id: 'ana' },
+    { anonymous_id: 'ana' },
+  ])
+  const visitor = body.results[2].user.id
+  const register = (device_id: string, ids: object) => w.post('/api/client/devices', { device_id, token: `of ${device_id}`, ...ids })
+  const owners = async (...ids: UserId[]) => (await pushDevicesOf(w.ctx, ids)).map(({ user_id, device_id }) => [user_id, device_id]).sort()
+  expect((await register('d1', { anonymous_id: 'v1' })).status).toBe(200)
+  expect((await register('d2', { anonymous_id: 'ana' })).status).toBe(200)
+  expect((await register('d3', { external_id: 'kim', anonymous_id: 'v1' })).status).toBe(200)
+  expect((await register('d4', { external_id: 'kim', anonymous_id: 'unknown' })).status).toBe(200)
+  expect((await register('d5', { external_id: 'kim', anonymous_id: 'ana' })).body.error).toMatchObject({
+    code: 'validation_failed',
+    param: 'anonymous_id',
+  })
+  for (const ids of [{ external_id: 'v1' }, { anonymous_id: 'kim' }]) expect((await register('d6', ids)).status).toBe(404)
+  const [kim, ana] = [await user(w, 'kim'), await user(w, 'ana')]
+  expect(await owners(kim.id)).toEqual([
+    [kim.id, 'd1'],
+    [kim.id, 'd3'],
+    [kim.id, 'd4'],
+  ])
+  expect([await owners(ana.id), await owners(visitor)]).toEqual([[], [[visitor, 'd2']]])
+})
+
 test('a device that is registered while the token of another one is cleared: the user has a push device', async () => {
   await using w = await world()
   await w.users('kim')
