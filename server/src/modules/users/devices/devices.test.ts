@@ -166,6 +166,28 @@ test('a device is registered for the user of each id among its own kind', async 
   expect([await owners(ana.id), await owners(visitor)]).toEqual([[], [[visitor, 'd2']]])
 })
 
+test('a member that is left out when a device is registered again keeps its value, and null clears it', async () => {
+  await using w = await world()
+  await w.users('kim', 'lee')
+  const register = (given: object) => w.post('/api/client/devices', { device_id: 'phone', ...given })
+  await register({ external_id: 'kim', token: 't1', os: 'iOS', os_version: '26', model: 'x', app_build: '7', app_version: '3.1' })
+  expect((await register({ external_id: 'kim', app_version: '3.2', app_build: null })).body).toMatchObject({
+    has_token: true,
+    os: 'iOS',
+    os_version: '26',
+    model: 'x',
+    app_build: null,
+    app_version: '3.2',
+  })
+  const [kim, lee] = [await user(w, 'kim'), await user(w, 'lee')]
+  expect(await pushDevicesOf(w.ctx, [kim.id])).toMatchObject([{ token: 't1' }])
+  await register({ external_id: 'lee' })
+  expect(await pushDevicesOf(w.ctx, [kim.id, lee.id])).toMatchObject([{ user_id: lee.id, token: 't1' }])
+  expect([(await user(w, 'kim')).has_push_device, (await user(w, 'lee')).has_push_device]).toEqual([false, true])
+  expect((await register({ external_id: 'lee', token: null })).body).toMatchObject({ has_token: false, os: 'iOS' })
+  expect((await user(w, 'lee')).has_push_device).toBe(false)
+})
+
 test('a device that is registered while the token of another one is cleared: the user has a push device', async () => {
   await using w = await world()
   await w.users('kim')
