@@ -86,9 +86,12 @@ export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: Proj
     return project
   })
 
-const normalised = ({ locale, timezone }: { locale?: string; timezone?: string }) => ({
+/** The members that are stored in another form than they are given in. A blank reply would be no message: the default text replaces it. */
+const normalised = ({ locale, timezone, text_opt_out_message, text_help_message }: ProjectChanges) => ({
   ...(locale !== undefined && { locale: normaliseLocale(locale) }),
   ...(timezone !== undefined && { timezone: canonicalTimeZone(timezone) }),
+  ...(text_opt_out_message?.trim() === '' && { text_opt_out_message: null }),
+  ...(text_help_message?.trim() === '' && { text_help_message: null }),
 })
 
 /** A project in replies. */
