@@ -132,6 +132,12 @@ describe('projects', () => {
     expect((await w.patch(path, { test_recipients }, key)).body.updated_at).not.toBe(before)
   })
 
+  test('`role` is what the key may do in the project: a key of the role member may only read', async () => {
+    await using w = await world()
+    const roleOf = async (key: string) => (await w.get(`/api/client/projects/${w.projectId}`, { key })).body.role
+    expect([await roleOf(w.keys.organisation), await roleOf(w.keys.member)]).toEqual(['admin', 'support'])
+  })
+
   test.each([
     [{ name: null }, 'parameter_invalid_format', 'name'],
     [{ name: ' ' }, 'parameter_invalid_empty', 'name'],
