@@ -195,6 +195,25 @@ test('updated_at changes only when something changed', () => {
   expect(kim.updated_at).toBe(NOON)
 })
 
+test.each<[string, Profile]>([
+  ['a change', { external_id: 'kim', email: 'kim@example.com' }],
+  ['a link', { external_id: 'kim', anonymous_id: 'b' }],
+  ['a merge', { external_id: 'kim', anonymous_id: 'a' }],
+  ['a promotion', { external_id: 'new', anonymous_id: 'a' }],
+  ['the loss of an anonymous id', { external_id: 'kim', anonymous_id: 'l' }],
+])('updated_at does not move back when %s is applied late', (_, item) => {
+  const updated_at = new Date('2026-11-23T12:00:05.000Z')
+  const all = [
+    user(1, { external_id: 'kim', updated_at }),
+    user(2, { aliases: ['a'], updated_at }),
+    user(3, { external_id: 'lee', aliases: ['l'], updated_at }),
+  ]
+  const users = usersOf(...all)
+  apply(users, item)
+  expect(users.touched.size).toBeGreaterThan(0)
+  for (const one of all) expect(one.updated_at).toEqual(updated_at)
+})
+
 test('JSON values are the same in any order of members', () =>
   fc.assert(fc.property(fc.jsonValue(), (value) => sameJson(value, shuffled(JSON.parse(JSON.stringify(value)))))))
 
