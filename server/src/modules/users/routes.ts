@@ -4,7 +4,7 @@ import { type Download, route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../lib/errors.ts'
 import type { ErasureId, UserId } from '../../lib/ids.ts'
-import { pathAttribute, pathId, pathUser } from '../../lib/path-params.ts'
+import { pathAttribute, pathId, pathUser, pathUserOrId } from '../../lib/path-params.ts'
 import { ROLES } from '../../lib/roles.ts'
 import { Exact, Line, Nullable, OneOf, Page } from '../../lib/shapes.ts'
 import type { Written } from '../../lib/written.ts'
@@ -14,6 +14,7 @@ import { AttributesInUse } from './attribute-profiles/schema.ts'
 import { ownerByIds } from './devices/owner.ts'
 import { deleteUser, type EraseElsewhere, getErasure } from './erasure.ts'
 import { UserExport } from './export.ts'
+import { namedUser } from './named-user.ts'
 import { userListing } from './pages.queries.ts'
 import { BatchResult, Device, DeviceInput, Erasure, Session, User, UserBatch, UserDetails, UserWithDevices } from './schema.ts'
 import {
@@ -101,11 +102,15 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere
     path: '/api/client/users/{userId}',
     summary: 'Read a user by external id.',
     description:
-      'A user without an external id is found by anonymous id. `suppressions` lists the suppressions of the user’s addresses, with their channels.',
-    access: { secret: 'support' },
-    params,
+      'A user without an external id is found by anonymous id. With an organisation key, the user is found by its numeric `id`, in any project of the ' +
+      'organisation; the `id` of a merged user finds the one who remains. `suppressions` lists the suppressions of the user’s addresses, with their channels.',
+    access: { secret: 'support', organisation: 'admin' },
+    params: { userId: pathUserOrId },
     reply: UserDetails,
-    run: (ctx, { params }) => getUser(ctx, params.userId, suppressionsOf),
+    run: async (ctx, { params }) => {
+      const named = await namedUser(ctx, params.userId)
+      return getUser(named.ctx, named.user, suppressionsOf)
+    },
   }),
   route({
     method: 'DELETE',

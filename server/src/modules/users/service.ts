@@ -152,9 +152,8 @@ async function pageOfUsers<P extends PageOf<unknown>>(
 /** The suppressions of the addresses of a user, which another module knows. */
 export type FindSuppressions = (ctx: ProjectCtx, user: Pick<UserRow, 'email' | 'phone'>) => Promise<UserDetails['suppressions']>
 
-/** A user with its devices and suppressions, by the id in the path. Throws 404. */
-export async function getUser(ctx: ProjectCtx, name: string, suppressionsOf: FindSuppressions): Promise<UserDetails> {
-  const row = await requireUser(ctx, name)
+/** A user with its devices and suppressions. */
+export async function getUser(ctx: ProjectCtx, row: UserRow, suppressionsOf: FindSuppressions): Promise<UserDetails> {
   return { ...(await withDevices(ctx, row)), suppressions: await suppressionsOf(ctx, row) }
 }
 
