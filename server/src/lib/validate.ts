@@ -6,7 +6,7 @@ import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction 
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Fault } from './errors.ts'
 import { formats } from './formats.ts'
-import { isBlank, trimWhiteSpace } from './text.ts'
+import { isBlank, lengthOf, trimWhiteSpace } from './text.ts'
 
 /** Checks a value and returns all of its faults. Trims strings with `trim` in place. */
 export type Check<T> = (value: unknown) => { faults: Fault[]; value: T }
@@ -88,11 +88,14 @@ const FREE_FORM_KEYS_MAX = 300
 const FREE_FORM_KEY_LENGTH_MAX = 255
 const FREE_FORM_DEPTH_MAX = 16
 
+/** Counts code points only where UTF-16 units could be too many. */
+const isLongKey = (key: string): boolean => key.length > FREE_FORM_KEY_LENGTH_MAX && lengthOf(key) > FREE_FORM_KEY_LENGTH_MAX
+
 /** Which limit of D-F-6 a free-form object exceeds, as the end of a sentence, or null. `keysMax` is for one that may have more keys. */
 export function freeFormProblem(value: object, bytesMax: number, keysMax = 0): string | null {
   const keys = Object.keys(value)
   if (keys.length > Math.max(FREE_FORM_KEYS_MAX, keysMax)) return `may have at most ${FREE_FORM_KEYS_MAX} keys`
-  if (keys.some((key) => key === '' || key.length > FREE_FORM_KEY_LENGTH_MAX)) {
+  if (keys.some((key) => key === '' || isLongKey(key))) {
     return `may only have keys of 1 to ${FREE_FORM_KEY_LENGTH_MAX} characters`
   }
   if (isTooDeep(value)) return `may be nested at most ${FREE_FORM_DEPTH_MAX} levels deep`
