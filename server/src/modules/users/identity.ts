@@ -59,7 +59,7 @@ export type Users = {
   touched: Set<UserRecord>
   /** Anonymous ids that are stored, and that this transaction has locked. */
   stored: Set<string>
-  /** Anonymous ids that belong to another user now than in the database. */
+  /** Anonymous ids that belong to another user now than in the database, in the order in which they were linked. */
   linked: Set<string>
   merges: { from: UserRecord; into: UserRecord }[]
   /** Users before and after others were merged into them. */
@@ -241,6 +241,7 @@ function claimIds(users: Users, user: UserRecord, item: Profile, resolution: Res
   user.aliases = [...user.aliases.filter((alias) => alias !== anonymous_id), anonymous_id]
   user.updated_at = later(user.updated_at, now)
   users.byAnonymousId.set(anonymous_id, user)
+  users.linked.delete(anonymous_id)
   users.linked.add(anonymous_id)
   users.touched.add(user)
 }

@@ -373,6 +373,17 @@ describe('erasure', () => {
   })
 })
 
+test.each([
+  [['kim c', 'kim a', 'kim b'], 'a'],
+  [['kim a', 'lee a', 'kim c', 'kim a', 'kim b'], 'a'],
+])('after the links %j of one batch, a user who loses the last anonymous id shows the one linked before it: %s', async (links, shown) => {
+  await using w = await world()
+  const linked = (link: string) => ({ external_id: link.split(' ')[0], anonymous_id: link.split(' ')[1] })
+  await w.post(batch, links.map(linked))
+  await w.post(batch, [linked('lee b')])
+  expect((await w.get('/api/client/users/kim')).body.anonymous_id).toBe(shown)
+})
+
 describe('devices', () => {
   test('a device and its token belong to the user who registered them last', async () => {
     await using w = await world()
