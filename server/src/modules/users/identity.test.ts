@@ -50,6 +50,12 @@ describe('the user that ids belong to (D-USER-1)', () => {
   >([
     ['ext only, known', [kim()], { external_id: 'kim' }, { id: 1, external: 'kim', anonymous: null, mergedAway: [] }],
     ['ext only, unknown', [], { external_id: 'kim' }, { id: 'new', external: 'kim', anonymous: null, mergedAway: [] }],
+    [
+      'ext only, unknown, and the anonymous id of an anonymous user',
+      [anonymous()],
+      { external_id: 'a' },
+      { id: 'new', external: 'a', anonymous: null, mergedAway: [] },
+    ],
     ['anon only, anonymous user', [anonymous()], { anonymous_id: 'a' }, { id: 2, external: null, anonymous: 'a', mergedAway: [] }],
     ['anon only, identified', [lee()], { anonymous_id: 'a' }, { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] }],
     ['anon only, unknown', [], { anonymous_id: 'a' }, { id: 'new', external: null, anonymous: 'a', mergedAway: [] }],
