@@ -8,7 +8,7 @@ const ARROWS = {
   rules: [],
   keys: ['projects'],
   members: ['audit', 'keys', 'projects'],
-  users: ['keys'],
+  users: ['keys', 'projects'],
   events: ['users'],
   ingest: ['users', 'events'],
   activity: ['users', 'events'],

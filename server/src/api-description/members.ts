@@ -129,6 +129,8 @@ export const MEMBERS: Record<string, string> = {
   model: 'The model of the device.',
   app_build: 'The build number of the app.',
   app_version: 'The version of the app.',
+  'User.external_id':
+    'The id of the user in your system. For an anonymous user, the anonymous id stands here; name that user by `anonymous_id` in the body of a request.',
   'DeviceInput.external_id': 'The `external_id` of the user. Only with a secret key.',
   'DeviceInput.anonymous_id': 'The `anonymous_id` of the user. Only with a secret key.',
 

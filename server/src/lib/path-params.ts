@@ -33,6 +33,16 @@ export const pathUser = {
   },
 }
 
+/** A user in the path, of a route that keys of organisations can call too. */
+export const pathUserOrId = {
+  ...pathUser,
+  schema: Type.String({
+    minLength: 1,
+    maxLength: EXTERNAL_ID_LENGTH_MAX,
+    description: 'With a secret key, the `external_id` of the user, percent-encoded. With an organisation key, the numeric `id`.',
+  }),
+}
+
 /** The name of an attribute in the path. */
 export const pathAttribute = {
   schema: Type.String({ minLength: 1, maxLength: 255, description: 'A key of `data`.' }),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { Exact, Line, Nullable } from './shapes.ts'
-import { checker, ITEM_ERRORS_MAX } from './validate.ts'
+import { checker, freeFormProblem, ITEM_ERRORS_MAX } from './validate.ts'
 
 const unknownMembers = (count: number): Record<string, unknown> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`member_${index}`, index]))
@@ -24,4 +24,9 @@ test('an item of a batch is given up after a few errors', () => {
 
 test('fewer errors are all found', () => {
   expect(checker(Shape)({ ...unknownMembers(150), inner: { ids: ['x'] } }).faults).toHaveLength(152)
+})
+
+test('keys of a free-form object are measured in code points', () => {
+  expect(freeFormProblem({ ['😀'.repeat(255)]: 0 }, 65_536)).toBeNull()
+  expect(freeFormProblem({ ['😀'.repeat(256)]: 0 }, 65_536)).toBe('may only have keys of 1 to 255 characters')
 })

@@ -219,6 +219,8 @@ const EDITORS: Callers = { ...NO_CALLERS, secret: 'editor publisher admin' }
 const PUBLISHERS: Callers = { ...NO_CALLERS, secret: 'publisher admin' }
 const ADMINS: Callers = { ...NO_CALLERS, secret: 'admin' }
 const ADMINS_AND_ORGANISATIONS: Callers = { ...NO_CALLERS, secret: 'admin', organisation: 'admin owner' }
+/** Keys of organisations name users by numeric id: rule 4 of authentication in the specification. */
+const READERS_AND_ORGANISATIONS: Callers = { ...EVERY_ROLE, organisation: 'admin owner' }
 const END_USERS: Callers = { ...NO_CALLERS, publishable: ['through', '401 user_token_missing'] }
 const UTILITIES: Callers = { ...EVERY_ROLE, organisation: 'member admin owner' }
 const ORGANISATION_READS: Callers = { ...NO_CALLERS, organisation: 'member admin owner' }
@@ -247,11 +249,11 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
 
   // Reads.
   ['GET', '/api/client/users', EVERY_ROLE],
-  ['GET', '/api/client/users/{userId}', EVERY_ROLE],
+  ['GET', '/api/client/users/{userId}', READERS_AND_ORGANISATIONS],
   ['GET', '/api/client/users/erasures/{erasureId}', EVERY_ROLE],
   ['GET', '/api/client/users/{userId}/events', EVERY_ROLE],
   ['GET', '/api/client/users/{userId}/messages', EVERY_ROLE],
-  ['GET', '/api/client/users/{userId}/subscriptions', EVERY_ROLE],
+  ['GET', '/api/client/users/{userId}/subscriptions', READERS_AND_ORGANISATIONS],
   ['GET', '/api/client/users/{userId}/consents', EVERY_ROLE],
   ['GET', '/api/client/events/stats', EVERY_ROLE],
   ['GET', '/api/client/schema/events', EVERY_ROLE],

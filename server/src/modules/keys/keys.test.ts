@@ -116,6 +116,29 @@ describe('projects', () => {
   })
 
   test.each([
+    [['a@x.com', 'b@x.com'], ['a@x.com']],
+    [['a@x.com', 'b@x.com'], []],
+    [
+      ['a@x.com', 'b@x.com'],
+      ['b@x.com', 'a@x.com'],
+    ],
+  ])('`updated_at` moves when `test_recipients` %j become %j', async (former, test_recipients) => {
+    await using w = await world()
+    const key = { key: w.keys.organisation }
+    const path = `/api/client/projects/${w.projectId}`
+    const before = (await w.patch(path, { test_recipients: former }, key)).body.updated_at
+    w.advance('1 hour')
+    expect((await w.patch(path, { test_recipients: former }, key)).body.updated_at).toBe(before)
+    expect((await w.patch(path, { test_recipients }, key)).body.updated_at).not.toBe(before)
+  })
+
+  test('`role` is what the key may do in the project: a key of the role member may only read', async () => {
+    await using w = await world()
+    const roleOf = async (key: string) => (await w.get(`/api/client/projects/${w.projectId}`, { key })).body.role
+    expect([await roleOf(w.keys.organisation), await roleOf(w.keys.member)]).toEqual(['admin', 'support'])
+  })
+
+  test.each([
     [{ name: null }, 'parameter_invalid_format', 'name'],
     [{ name: ' ' }, 'parameter_invalid_empty', 'name'],
     [{ timezone: 'x'.repeat(51) }, 'validation_failed', 'timezone'],

@@ -67,7 +67,7 @@ export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: Proj
             text_opt_out_message = n.text_opt_out_message, text_help_message = n.text_help_message, link_wrap_email = n.link_wrap_email,
             link_wrap_push = n.link_wrap_push, track_opens_email = n.track_opens_email, deeplink_mirror_url = n.deeplink_mirror_url,
             test_recipients = n.test_recipients,
-            updated_at = case when to_jsonb(p) @> ${JSON.stringify(changes)}::jsonb then p.updated_at else ${ctx.clock.now()} end
+            updated_at = case when to_jsonb(p) || ${JSON.stringify(changes)}::jsonb = to_jsonb(p) then p.updated_at else ${ctx.clock.now()} end
         from jsonb_populate_record((select old from projects old where old.id = ${id}), ${JSON.stringify(changes)}::jsonb) n
         where p.id = ${id} and p.organization_id = ${ctx.organisationId} and p.deleted_at is null
         returning p.id, p.organization_id, p.name, p.locale, p.timezone, p.description, p.website_url, p.text_opt_out_message, p.text_help_message,

@@ -56,13 +56,14 @@ export const projectRoutes = ({ createProject, hasProvider, readableProjects, on
     method: 'GET',
     path: '/api/client/projects/{projectId}',
     summary: 'Read a project.',
-    description: '`role` is the role of the caller in the project. A project in which a member has no role returns 404.',
+    description:
+      '`role` is the role of the caller in the project; an organisation key of the role `member`, which may only read projects, is shown as `support`. A project in which a member has no role returns 404.',
     access: { organisation: 'member' },
     params,
     reply: Project,
     run: async (ctx, { params }) => {
       const project = await getProject(ctx, params.projectId)
-      return presentProject(project, await hasProvider(ctx, params.projectId), roleIn(await readableProjects(ctx), params.projectId))
+      return presentProject(project, await hasProvider(ctx, params.projectId), roleIn(ctx, await readableProjects(ctx), params.projectId))
     },
   }),
   route({

@@ -15,9 +15,11 @@ const optional = {
   description: Nullable(Type.String({ maxLength: 5000 })),
   website_url: Nullable(Type.String({ trim: true, maxLength: 2048, format: 'website-url' })),
   text_opt_out_message: Nullable(
-    Type.String({ maxLength: 1600, description: 'Reply to an opt-out by text message; null for the default text.' }),
+    Type.String({ maxLength: 1600, description: 'Reply to an opt-out by text message; null or blank for the default text.' }),
   ),
-  text_help_message: Nullable(Type.String({ maxLength: 1600, description: 'Reply to the keyword HELP; null for the default text.' })),
+  text_help_message: Nullable(
+    Type.String({ maxLength: 1600, description: 'Reply to the keyword HELP; null or blank for the default text.' }),
+  ),
   link_wrap_email: Type.Boolean(),
   link_wrap_push: Type.Boolean(),
   track_opens_email: Nullable(Type.Boolean()),

@@ -4,7 +4,7 @@ import { lockRoom } from '../../infra/runtime/room.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
-import type { Role } from '../../lib/roles.ts'
+import { organisationAtLeast, type Role } from '../../lib/roles.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
 import { lockProject } from './deletion.queries.ts'
@@ -61,9 +61,10 @@ export async function inEachProject<D extends { project_id: ProjectId }>(
 /** A project of the caller's organisation. Throws 404. */
 export const getProject = (ctx: OrganisationCtx, id: ProjectId): Promise<ProjectRow> => findProject(ctx, id, ctx.organisationId)
 
-/** The role of the caller in a project, among those that it may read. Throws 404 when it is none of them. */
-export function roleIn(readable: ReadonlyMap<ProjectId, Role> | null, id: ProjectId): Role {
-  const role = readable ? readable.get(id) : 'admin'
+/** The role of the caller in a project, among those that it may read. A key below `admin` may only read. Throws 404 when it is none of them. */
+export function roleIn({ caller }: OrganisationCtx, readable: ReadonlyMap<ProjectId, Role> | null, id: ProjectId): Role {
+  if (!readable) return organisationAtLeast(caller.role, 'admin') ? 'admin' : 'support'
+  const role = readable.get(id)
   if (!role) throw missingProject()
   return role
 }
@@ -86,9 +87,12 @@ export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: Proj
     return project
   })
 
-const normalised = ({ locale, timezone }: { locale?: string; timezone?: string }) => ({
+/** The members that are stored in another form than they are given in. A blank reply would be no message: the default text replaces it. */
+const normalised = ({ locale, timezone, text_opt_out_message, text_help_message }: ProjectChanges) => ({
   ...(locale !== undefined && { locale: normaliseLocale(locale) }),
   ...(timezone !== undefined && { timezone: canonicalTimeZone(timezone) }),
+  ...(text_opt_out_message?.trim() === '' && { text_opt_out_message: null }),
+  ...(text_help_message?.trim() === '' && { text_help_message: null }),
 })
 
 /** A project in replies. */

@@ -133,6 +133,18 @@ describe('a text message', () => {
     expect(await receiveText(german, PHONE, 'starten')).toBe('Sie erhalten wieder SMS von $& Glocke. Mit STOP melden Sie sich ab.')
   })
 
+  test.each(['', ' \n'])('gets the default replies when those of the project are %j', async (blank) => {
+    await using w = await world()
+    const { body } = await w.patch(
+      `/api/client/projects/${w.projectId}`,
+      { text_opt_out_message: blank, text_help_message: blank },
+      { key: w.keys.organisation },
+    )
+    expect(body).toMatchObject({ text_opt_out_message: null, text_help_message: null })
+    expect(await receiveText(w.ctx, PHONE, 'stop')).toContain('You are unsubscribed')
+    expect(await receiveText(w.ctx, PHONE, 'help')).toContain('STOP')
+  })
+
   test('without a keyword changes nothing and gets no reply', async () => {
     await using w = await world()
     await household(w)

@@ -28,13 +28,14 @@ export async function receiveText(ctx: ProjectCtx, from: string, text: string, {
   const brand = (await getTheme(ctx)).brand_name ?? project.name
   const replies = repliesIn(ctx.project.locale)
   const withBrand = (text: string) => text.replaceAll('{brand}', () => brand)
-  const help = project.text_help_message ?? withBrand(replies.help)
+  // Earlier releases stored blank texts.
+  const help = project.text_help_message?.trim() ? project.text_help_message : withBrand(replies.help)
   switch (request.what) {
     case 'help':
       return help
     case 'stop':
       if (!isRepeat) await inTx(ctx, (ctx) => stop(ctx, phone, evidence))
-      return project.text_opt_out_message ?? withBrand(replies.stopped)
+      return project.text_opt_out_message?.trim() ? project.text_opt_out_message : withBrand(replies.stopped)
     case 'start': {
       if (isRepeat) return null
       const became = await inTx(ctx, (ctx) => start(ctx, phone, evidence))

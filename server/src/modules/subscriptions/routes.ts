@@ -2,9 +2,9 @@ import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { SubscriptionId } from '../../lib/ids.ts'
-import { pathId, pathUser } from '../../lib/path-params.ts'
+import { pathId, pathUser, pathUserOrId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
-import { requireUser } from '../users/index.ts'
+import { namedUser, requireUser } from '../users/index.ts'
 import { consentRoutes } from './consents/routes.ts'
 import { subscriptionListing, userSubscriptionListing } from './queries.ts'
 import {
@@ -110,13 +110,13 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
     description:
       'Each type of the project is listed, with the default state where the user has none. `suppression` is the reason why no message of the ' +
       'type reaches the user.',
-    access: { secret: 'support' },
-    params: { userId: pathUser },
+    access: { secret: 'support', organisation: 'admin' },
+    params: { userId: pathUserOrId },
     list: userSubscriptionListing,
     reply: Page(UserSubscription),
     run: async (ctx, { params, page }) => {
-      const { id } = await requireUser(ctx, params.userId)
-      return listUserSubscriptions(ctx, { id, isThemself: false }, page)
+      const named = await namedUser(ctx, params.userId)
+      return listUserSubscriptions(named.ctx, { id: named.user.id, isThemself: false }, page)
     },
   }),
   route({

@@ -50,6 +50,12 @@ describe('the user that ids belong to (D-USER-1)', () => {
   >([
     ['ext only, known', [kim()], { external_id: 'kim' }, { id: 1, external: 'kim', anonymous: null, mergedAway: [] }],
     ['ext only, unknown', [], { external_id: 'kim' }, { id: 'new', external: 'kim', anonymous: null, mergedAway: [] }],
+    [
+      'ext only, unknown, and the anonymous id of an anonymous user',
+      [anonymous()],
+      { external_id: 'a' },
+      { id: 'new', external: 'a', anonymous: null, mergedAway: [] },
+    ],
     ['anon only, anonymous user', [anonymous()], { anonymous_id: 'a' }, { id: 2, external: null, anonymous: 'a', mergedAway: [] }],
     ['anon only, identified', [lee()], { anonymous_id: 'a' }, { id: 3, external: 'lee', anonymous: 'a', mergedAway: [] }],
     ['anon only, unknown', [], { anonymous_id: 'a' }, { id: 'new', external: null, anonymous: 'a', mergedAway: [] }],
@@ -193,6 +199,25 @@ test('updated_at changes only when something changed', () => {
   expect(users.touched.size).toBe(0)
   apply(users, { external_id: 'kim', data: { c: 3 } })
   expect(kim.updated_at).toBe(NOON)
+})
+
+test.each<[string, Profile]>([
+  ['a change', { external_id: 'kim', email: 'kim@example.com' }],
+  ['a link', { external_id: 'kim', anonymous_id: 'b' }],
+  ['a merge', { external_id: 'kim', anonymous_id: 'a' }],
+  ['a promotion', { external_id: 'new', anonymous_id: 'a' }],
+  ['the loss of an anonymous id', { external_id: 'kim', anonymous_id: 'l' }],
+])('updated_at does not move back when %s is applied late', (_, item) => {
+  const updated_at = new Date('2026-11-23T12:00:05.000Z')
+  const all = [
+    user(1, { external_id: 'kim', updated_at }),
+    user(2, { aliases: ['a'], updated_at }),
+    user(3, { external_id: 'lee', aliases: ['l'], updated_at }),
+  ]
+  const users = usersOf(...all)
+  apply(users, item)
+  expect(users.touched.size).toBeGreaterThan(0)
+  for (const one of all) expect(one.updated_at).toEqual(updated_at)
 })
 
 test('JSON values are the same in any order of members', () =>

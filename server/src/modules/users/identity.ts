@@ -59,7 +59,7 @@ export type Users = {
   touched: Set<UserRecord>
   /** Anonymous ids that are stored, and that this transaction has locked. */
   stored: Set<string>
-  /** Anonymous ids that belong to another user now than in the database. */
+  /** Anonymous ids that belong to another user now than in the database, in the order in which they were linked. */
   linked: Set<string>
   merges: { from: UserRecord; into: UserRecord }[]
   /** Users before and after others were merged into them. */
@@ -208,11 +208,15 @@ function newUser(users: Users, now: Date): UserRecord {
   return user
 }
 
+/** `updated_at` does not move back when an item is applied after others that were received later. */
+const later = (one: Date, other: Date): Date => (one > other ? one : other)
+
 function absorb(users: Users, mergedInto: UserRecord, from: UserRecord, inherited: UserRecord, now: Date) {
   const { email, phone, timezone, locale, data, has_push_device, created_at } = inherited
-  Object.assign(mergedInto, { email, phone, timezone, locale, data, has_push_device, created_at, updated_at: now })
+  const updated_at = later(mergedInto.updated_at, now)
+  Object.assign(mergedInto, { email, phone, timezone, locale, data, has_push_device, created_at, updated_at })
   mergedInto.aliases = [...mergedInto.aliases, ...from.aliases]
-  Object.assign(from, { mergedInto, anonymous_id: null, aliases: [], updated_at: now })
+  Object.assign(from, { mergedInto, anonymous_id: null, aliases: [], updated_at: later(from.updated_at, now) })
   for (const [anonymousId, user] of users.byAnonymousId) {
     if (user !== from) continue
     users.byAnonymousId.set(anonymousId, mergedInto)
@@ -225,7 +229,7 @@ function absorb(users: Users, mergedInto: UserRecord, from: UserRecord, inherite
 function claimIds(users: Users, user: UserRecord, item: Profile, resolution: Resolution, now: Date) {
   if (resolution.takesExternalId && item.external_id !== undefined) {
     user.external_id = item.external_id
-    user.updated_at = now
+    user.updated_at = later(user.updated_at, now)
     users.byExternalId.set(item.external_id, user)
     users.touched.add(user)
   }
@@ -235,8 +239,9 @@ function claimIds(users: Users, user: UserRecord, item: Profile, resolution: Res
   if (former && former !== user) loseAnonymousId(users, former, anonymous_id, now)
   user.anonymous_id = anonymous_id
   user.aliases = [...user.aliases.filter((alias) => alias !== anonymous_id), anonymous_id]
-  user.updated_at = now
+  user.updated_at = later(user.updated_at, now)
   users.byAnonymousId.set(anonymous_id, user)
+  users.linked.delete(anonymous_id)
   users.linked.add(anonymous_id)
   users.touched.add(user)
 }
@@ -246,13 +251,13 @@ function loseAnonymousId(users: Users, former: UserRecord, anonymousId: string, 
   former.aliases = former.aliases.filter((alias) => alias !== anonymousId)
   if (former.anonymous_id !== anonymousId) return
   former.anonymous_id = former.aliases.at(-1) ?? null
-  former.updated_at = now
+  former.updated_at = later(former.updated_at, now)
   users.touched.add(former)
 }
 
 function change(users: Users, user: UserRecord, fields: Fields, now: Date) {
   if (sameFields(user, fields)) return
-  Object.assign(user, fields, { updated_at: now })
+  Object.assign(user, fields, { updated_at: later(user.updated_at, now) })
   users.touched.add(user)
 }
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { fence, raw, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
-import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { UserId } from '../../lib/ids.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Nullable } from '../../lib/shapes.ts'
 import { UserRow } from './schema.ts'
 
@@ -179,6 +179,15 @@ export const findUserByName = (ctx: ProjectCtx, name: string) =>
         join user_anonymous_ids a on a.project_id = u.project_id and a.user_id = u.id
         where a.project_id = ${ctx.projectId} and a.anonymous_id = ${name} and u.project_id = ${ctx.projectId} and u.external_id is null and ${isLiveRow}
         limit 1`,
+  )
+
+/** The live user behind an id, in one of these projects: itself, or the one it was merged into. */
+export const findUserAmong = (ctx: Ctx, projectIds: ProjectId[], id: UserId) =>
+  ctx.db.first(
+    UserRow,
+    sql`select ${columns} from users f
+        join users u on u.project_id = f.project_id and u.id = coalesce(f.merged_into, f.id)
+        where f.project_id = any(${projectIds}::bigint[]) and f.id = ${id} and f.erase_requested_at is null and ${isLiveRow}`,
   )
 
 const MergedIntoRow = Type.Object({ id: IdOf<UserId>(), merged_into: IdOf<UserId>() })

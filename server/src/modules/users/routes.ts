@@ -4,15 +4,17 @@ import { type Download, route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../lib/errors.ts'
 import type { ErasureId, UserId } from '../../lib/ids.ts'
-import { pathAttribute, pathId, pathUser } from '../../lib/path-params.ts'
+import { pathAttribute, pathId, pathUser, pathUserOrId } from '../../lib/path-params.ts'
 import { ROLES } from '../../lib/roles.ts'
 import { Exact, Line, Nullable, OneOf, Page } from '../../lib/shapes.ts'
 import type { Written } from '../../lib/written.ts'
 import { mintUserToken } from '../keys/index.ts'
 import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 import { AttributesInUse } from './attribute-profiles/schema.ts'
+import { ownerByIds } from './devices/owner.ts'
 import { deleteUser, type EraseElsewhere, getErasure } from './erasure.ts'
 import { UserExport } from './export.ts'
+import { namedUser } from './named-user.ts'
 import { userListing } from './pages.queries.ts'
 import { BatchResult, Device, DeviceInput, Erasure, Session, User, UserBatch, UserDetails, UserWithDevices } from './schema.ts'
 import {
@@ -100,11 +102,15 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere
     path: '/api/client/users/{userId}',
     summary: 'Read a user by external id.',
     description:
-      'A user without an external id is found by anonymous id. `suppressions` lists the suppressions of the user’s addresses, with their channels.',
-    access: { secret: 'support' },
-    params,
+      'A user without an external id is found by anonymous id. With an organisation key, the user is found by its numeric `id`, in any project of the ' +
+      'organisation; the `id` of a merged user finds the one who remains. `suppressions` lists the suppressions of the user’s addresses, with their channels.',
+    access: { secret: 'support', organisation: 'admin' },
+    params: { userId: pathUserOrId },
     reply: UserDetails,
-    run: (ctx, { params }) => getUser(ctx, params.userId, suppressionsOf),
+    run: async (ctx, { params }) => {
+      const named = await namedUser(ctx, params.userId)
+      return getUser(named.ctx, named.user, suppressionsOf)
+    },
   }),
   route({
     method: 'DELETE',
@@ -162,7 +168,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere
     path: '/api/client/devices',
     summary: 'Register a push device.',
     description:
-      'With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user.',
+      'With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user. A member that is left out keeps its value if the device is known, and null clears it.',
     access: { secret: 'editor', publishable: 'user' },
     audit: { none: 'devices belong to users' },
     body: DeviceInput,
@@ -231,17 +237,14 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere
   }),
 ]
 
-async function ownerOf(ctx: ProjectCtx, { external_id, anonymous_id }: DeviceInput): Promise<UserId> {
-  const name = external_id ?? anonymous_id
-  if (ctx.caller.kind === 'user') {
-    if (name)
-      throw fault(
-        'parameter_unknown',
-        external_id ? 'external_id' : 'anonymous_id',
-        'With a user token, the device is registered for the user of the token. Omit `external_id` and `anonymous_id`.',
-      )
-    return ctx.caller.userId
-  }
-  if (!name) throw fault('parameter_missing', 'external_id', 'Give `external_id` or `anonymous_id`.')
-  return (await requireUser(ctx, name)).id
+async function ownerOf(ctx: ProjectCtx, input: DeviceInput): Promise<UserId> {
+  if (ctx.caller.kind !== 'user') return ownerByIds(ctx, input)
+  const given = input.external_id ? 'external_id' : input.anonymous_id ? 'anonymous_id' : undefined
+  if (given)
+    throw fault(
+      'parameter_unknown',
+      given,
+      'With a user token, the device is registered for the user of the token. Omit `external_id` and `anonymous_id`.',
+    )
+  return ctx.caller.userId
 }

@@ -152,9 +152,8 @@ async function pageOfUsers<P extends PageOf<unknown>>(
 /** The suppressions of the addresses of a user, which another module knows. */
 export type FindSuppressions = (ctx: ProjectCtx, user: Pick<UserRow, 'email' | 'phone'>) => Promise<UserDetails['suppressions']>
 
-/** A user with its devices and suppressions, by the id in the path. Throws 404. */
-export async function getUser(ctx: ProjectCtx, name: string, suppressionsOf: FindSuppressions): Promise<UserDetails> {
-  const row = await requireUser(ctx, name)
+/** A user with its devices and suppressions. */
+export async function getUser(ctx: ProjectCtx, row: UserRow, suppressionsOf: FindSuppressions): Promise<UserDetails> {
   return { ...(await withDevices(ctx, row)), suppressions: await suppressionsOf(ctx, row) }
 }
 
@@ -200,14 +199,13 @@ export async function userByIds(
 }
 
 /** Registers a device for a user, or the one it was merged into. The device and its token are taken from the users who had them. Throws 404. */
-export async function registerDevice(ctx: ProjectCtx, userId: UserId, input: DeviceInput) {
-  const { external_id: _, anonymous_id: __, ...given } = input
-  const device = { token: null, os: null, os_version: null, model: null, app_build: null, app_version: null, ...given }
+export async function registerDevice(ctx: ProjectCtx, userId: UserId, { external_id: _, anonymous_id: __, ...device }: DeviceInput) {
+  const token = device.token ?? null
   return inTx(ctx, async (ctx) => {
-    if (device.token !== null) await lockToken(ctx, device.token)
-    const id = await lockNewOwner(ctx, userId, device)
+    if (token !== null) await lockToken(ctx, token)
+    const id = await lockNewOwner(ctx, userId, device.device_id, token)
     const former = await ownerOfDevice(ctx, device.device_id)
-    const previousOwners = device.token === null ? [] : await releaseToken(ctx, device.token, device.device_id)
+    const previousOwners = token === null ? [] : await releaseToken(ctx, token, device.device_id)
     await upsertDevice(ctx, id, device)
     const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...previousOwners.map(({ user_id }) => user_id)])]
     await saveDeviceChanges(ctx, touched)
@@ -216,12 +214,12 @@ export async function registerDevice(ctx: ProjectCtx, userId: UserId, input: Dev
 }
 
 /** Locks the live user behind an id, and those who have a device or its token. Throws 404, and a conflict if the user is merged meanwhile. */
-async function lockNewOwner(ctx: InTx, userId: UserId, { device_id, token }: { device_id: string; token: string | null }): Promise<UserId> {
+async function lockNewOwner(ctx: InTx, userId: UserId, deviceId: string, token: string | null): Promise<UserId> {
   const [found] = await queries.findMergedInto(ctx, ctx.projectId, [userId])
   if (!found) throw missing('user')
   const id = found.merged_into
   // Users before devices, as a merge locks them.
-  const live = await lockOwners(ctx, [id, ...(await findOwners(ctx, [device_id], token === null ? [] : [token]))])
+  const live = await lockOwners(ctx, [id, ...(await findOwners(ctx, [deviceId], token === null ? [] : [token]))])
   if (!live.includes(id)) throw new Conflict('Another transaction merged or erased the user of a device.')
   return id
 }

@@ -200,16 +200,23 @@ async function create(ctx: InTx, users: UserRecord[]): Promise<void> {
 }
 
 async function saveAliases(ctx: InTx, users: Users): Promise<void> {
-  const links = [...users.linked].map((anonymous_id) => ({
-    anonymous_id,
-    user_id: (users.byAnonymousId.get(anonymous_id) as UserRecord).id,
-    linked_at: ctx.clock.now(),
-  }))
+  const links = linksOf(users, ctx.clock.now())
   const fresh = links.filter(({ anonymous_id }) => !users.stored.has(anonymous_id))
   const moved = links.filter(({ anonymous_id }) => users.stored.has(anonymous_id))
   if (fresh.length > 0 && (await queries.insertAliases(ctx, fresh)) < fresh.length)
     throw new Conflict('Another transaction linked an anonymous id.')
   if (moved.length > 0) await queries.repointAliases(ctx, moved)
+}
+
+/** The anonymous ids that were linked. Those of one user get times in the order in which they were linked, by which they are read again. */
+function linksOf(users: Users, now: Date): { anonymous_id: string; user_id: UserId; linked_at: Date }[] {
+  const before = new Map<UserRecord, number>()
+  return [...users.linked].map((anonymous_id) => {
+    const user = users.byAnonymousId.get(anonymous_id) as UserRecord
+    const place = before.get(user) ?? 0
+    before.set(user, place + 1)
+    return { anonymous_id, user_id: user.id, linked_at: new Date(now.getTime() + place) }
+  })
 }
 
 function toRow(user: UserRecord, before: UserRecord | undefined): saving.SavedUser {

@@ -390,6 +390,17 @@ describe('erasure', () => {
   })
 })
 
+test.each([
+  [['kim c', 'kim a', 'kim b'], 'a'],
+  [['kim a', 'lee a', 'kim c', 'kim a', 'kim b'], 'a'],
+])('after the links %j of one batch, a user who loses the last anonymous id shows the one linked before it: %s', async (links, shown) => {
+  await using w = await world()
+  const linked = (link: string) => ({ external_id: link.split(' ')[0], anonymous_id: link.split(' ')[1] })
+  await w.post(batch, links.map(linked))
+  await w.post(batch, [linked('lee b')])
+  expect((await w.get('/api/client/users/kim')).body.anonymous_id).toBe(shown)
+})
+
 describe('devices', () => {
   test('a device and its token belong to the user who registered them last', async () => {
     await using w = await world()
@@ -414,6 +425,27 @@ describe('devices', () => {
       has_push_device: true,
     })
   })
+})
+
+test('a visitor who chose the external id of someone who signs up later is not that user', async () => {
+  await using w = await world()
+  const visit = (name: string) => w.post('/api/client/events', [{ name, anonymous_id: 'customer-7' }], { key: w.keys.public })
+  expect((await visit('before')).status).toBe(204)
+  await w.drain()
+  const headers = { 'x-service-user-token': await w.token('customer-7') }
+  await w.post('/api/client/devices', { device_id: 'd', token: 't' }, { key: w.keys.public, headers })
+  await w.post(batch, [{ external_id: 'customer-7', email: 'kim@example.com' }])
+  await w.post('/api/client/events', [{ name: 'order', external_id: 'customer-7' }])
+  await visit('after')
+  await w.drain()
+  expect((await w.get('/api/client/users/me', { key: w.keys.public, headers })).body).toMatchObject({ email: null, has_push_device: true })
+  expect((await w.get('/api/client/users/customer-7')).body).toMatchObject({
+    email: 'kim@example.com',
+    has_push_device: false,
+    devices: [],
+  })
+  const { results } = (await w.get('/api/client/users/customer-7/events')).body
+  expect(results.map(({ name }: { name: string }) => name).sort()).toEqual(['order', 'user_created'])
 })
 
 describe('user tokens', () => {

@@ -81,8 +81,8 @@ function word({ faker }: Fakers, length: number | undefined, { strategy }: Lorem
   return faker.lorem.word({ length, strategy })
 }
 
-// A slug in a script without ASCII letters would contain only hyphens.
+// A slug in a script without ASCII letters would contain only hyphens, and in Korean a digit here and there.
 function slug({ faker, english }: Fakers, words: number | undefined): string {
   const slug = faker.lorem.slug(words)
-  return /[a-z0-9]/.test(slug) ? slug : english.lorem.slug(words)
+  return /[a-z]/.test(slug) ? slug : english.lorem.slug(words)
 }

@@ -138,6 +138,56 @@ test('a device that is registered for a user who was just merged belongs to the 
   await expect(registerDevice(w.ctx, anonymous, { device_id: 'tablet', token: 't2' })).rejects.toMatchObject({ code: 'resource_missing' })
 })
 
+test('a device is registered for the user of each id among its own kind', async () => {
+  await using w = await world()
+  const { body } = await w.post('/api/client/users/batch', [
+    { external_id: 'kim', anonymous_id: 'v1' },
+    { external_id: 'ana' },
+    { anonymous_id: 'ana' },
+  ])
+  const visitor = body.results[2].user.id
+  const register = (device_id: string, ids: object) => w.post('/api/client/devices', { device_id, token: `of ${device_id}`, ...ids })
+  const owners = async (...ids: UserId[]) => (await pushDevicesOf(w.ctx, ids)).map(({ user_id, device_id }) => [user_id, device_id]).sort()
+  expect((await register('d1', { anonymous_id: 'v1' })).status).toBe(200)
+  expect((await register('d2', { anonymous_id: 'ana' })).status).toBe(200)
+  expect((await register('d3', { external_id: 'kim', anonymous_id: 'v1' })).status).toBe(200)
+  expect((await register('d4', { external_id: 'kim', anonymous_id: 'unknown' })).status).toBe(200)
+  expect((await register('d5', { external_id: 'kim', anonymous_id: 'ana' })).body.error).toMatchObject({
+    code: 'validation_failed',
+    param: 'anonymous_id',
+  })
+  for (const ids of [{ external_id: 'v1' }, { anonymous_id: 'kim' }]) expect((await register('d6', ids)).status).toBe(404)
+  const [kim, ana] = [await user(w, 'kim'), await user(w, 'ana')]
+  expect(await owners(kim.id)).toEqual([
+    [kim.id, 'd1'],
+    [kim.id, 'd3'],
+    [kim.id, 'd4'],
+  ])
+  expect([await owners(ana.id), await owners(visitor)]).toEqual([[], [[visitor, 'd2']]])
+})
+
+test('a member that is left out when a device is registered again keeps its value, and null clears it', async () => {
+  await using w = await world()
+  await w.users('kim', 'lee')
+  const register = (given: object) => w.post('/api/client/devices', { device_id: 'phone', ...given })
+  await register({ external_id: 'kim', token: 't1', os: 'iOS', os_version: '26', model: 'x', app_build: '7', app_version: '3.1' })
+  expect((await register({ external_id: 'kim', app_version: '3.2', app_build: null })).body).toMatchObject({
+    has_token: true,
+    os: 'iOS',
+    os_version: '26',
+    model: 'x',
+    app_build: null,
+    app_version: '3.2',
+  })
+  const [kim, lee] = [await user(w, 'kim'), await user(w, 'lee')]
+  expect(await pushDevicesOf(w.ctx, [kim.id])).toMatchObject([{ token: 't1' }])
+  await register({ external_id: 'lee' })
+  expect(await pushDevicesOf(w.ctx, [kim.id, lee.id])).toMatchObject([{ user_id: lee.id, token: 't1' }])
+  expect([(await user(w, 'kim')).has_push_device, (await user(w, 'lee')).has_push_device]).toEqual([false, true])
+  expect((await register({ external_id: 'lee', token: null })).body).toMatchObject({ has_token: false, os: 'iOS' })
+  expect((await user(w, 'lee')).has_push_device).toBe(false)
+})
+
 test('a device that is registered while the token of another one is cleared: the user has a push device', async () => {
   await using w = await world()
   await w.users('kim')

@@ -4,7 +4,7 @@ import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { IdOf, Nullable } from '../../../lib/shapes.ts'
 import { isLiveRow } from '../queries.ts'
-import { DeviceRow } from '../schema.ts'
+import { type DeviceInput, DeviceRow } from '../schema.ts'
 
 /** The most devices of a user that a push message is sent to. */
 const TARGETS_MAX = 20
@@ -67,25 +67,23 @@ export const devicesOf = (ctx: ProjectCtx, ids: UserId[]) =>
         where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) order by id`,
   )
 
-export type SavedDevice = {
-  device_id: string
-  token: string | null
-  os: string | null
-  os_version: string | null
-  model: string | null
-  app_build: string | null
-  app_version: string | null
-}
+/** A device as it is registered. An absent member keeps its value, and null clears it. */
+export type SavedDevice = Omit<DeviceInput, 'external_id' | 'anonymous_id'>
 
 /** Registers a device. A token or device of another user moves to this one. */
 export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) =>
   ctx.db.run(
-    sql`insert into devices (project_id, user_id, device_id, token, os, os_version, model, app_build, app_version, created_at, updated_at)
-        values (${ctx.projectId}, ${id}, ${device.device_id}, ${device.token}, ${device.os}, ${device.os_version}, ${device.model},
-                ${device.app_build}, ${device.app_version}, ${ctx.clock.now()}, ${ctx.clock.now()})
+    sql`insert into devices as d (project_id, user_id, device_id, token, os, os_version, model, app_build, app_version, created_at, updated_at)
+        values (${ctx.projectId}, ${id}, ${device.device_id}, ${device.token ?? null}, ${device.os ?? null}, ${device.os_version ?? null},
+                ${device.model ?? null}, ${device.app_build ?? null}, ${device.app_version ?? null}, ${ctx.clock.now()}, ${ctx.clock.now()})
         on conflict (project_id, device_id) do update
-        set user_id = excluded.user_id, token = excluded.token, os = excluded.os, os_version = excluded.os_version, model = excluded.model,
-            app_build = excluded.app_build, app_version = excluded.app_version, updated_at = excluded.updated_at`,
+        set user_id = excluded.user_id, updated_at = excluded.updated_at,
+            token = case when ${device.token !== undefined} then excluded.token else d.token end,
+            os = case when ${device.os !== undefined} then excluded.os else d.os end,
+            os_version = case when ${device.os_version !== undefined} then excluded.os_version else d.os_version end,
+            model = case when ${device.model !== undefined} then excluded.model else d.model end,
+            app_build = case when ${device.app_build !== undefined} then excluded.app_build else d.app_build end,
+            app_version = case when ${device.app_version !== undefined} then excluded.app_version else d.app_version end`,
   )
 
 /** Waits until no other transaction registers a device with this token. */
