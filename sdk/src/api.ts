@@ -34,7 +34,7 @@ export interface paths {
         };
         /**
          * Read a project
-         * @description `role` is the role of the caller in the project. A project in which a member has no role returns 404.
+         * @description `role` is the role of the caller in the project; an organisation key of the role `member`, which may only read projects, is shown as `support`. A project in which a member has no role returns 404.
          */
         get: operations["getProject"];
         put?: never;
@@ -782,7 +782,7 @@ export interface paths {
         };
         /**
          * Read a user by external id
-         * @description A user without an external id is found by anonymous id. `suppressions` lists the suppressions of the user’s addresses, with their channels.
+         * @description A user without an external id is found by anonymous id. With an organisation key, the user is found by its numeric `id`, in any project of the organisation; the `id` of a merged user finds the one who remains. `suppressions` lists the suppressions of the user’s addresses, with their channels.
          */
         get: operations["getUser"];
         put?: never;
@@ -868,7 +868,7 @@ export interface paths {
         put?: never;
         /**
          * Register a push device
-         * @description With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user.
+         * @description With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user. A member that is left out keeps its value if the device is known, and null clears it.
          */
         post: operations["createDevice"];
         delete?: never;
@@ -14846,9 +14846,9 @@ export interface components {
              * @description The website, with or without its protocol.
              */
             website_url?: string | null;
-            /** @description Reply to an opt-out by text message; null for the default text. */
+            /** @description Reply to an opt-out by text message; null or blank for the default text. */
             text_opt_out_message?: string | null;
-            /** @description Reply to the keyword HELP; null for the default text. */
+            /** @description Reply to the keyword HELP; null or blank for the default text. */
             text_help_message?: string | null;
             /** @description Whether links in emails are rewritten to pass through the tracking domain. */
             link_wrap_email?: boolean;
@@ -14901,9 +14901,9 @@ export interface components {
              * @description The website, with or without its protocol.
              */
             website_url?: string | null;
-            /** @description Reply to an opt-out by text message; null for the default text. */
+            /** @description Reply to an opt-out by text message; null or blank for the default text. */
             text_opt_out_message?: string | null;
-            /** @description Reply to the keyword HELP; null for the default text. */
+            /** @description Reply to the keyword HELP; null or blank for the default text. */
             text_help_message?: string | null;
             /** @description Whether links in emails are rewritten to pass through the tracking domain. */
             link_wrap_email?: boolean;
@@ -17677,7 +17677,7 @@ export interface components {
             id: number;
             /** @description The id of the project. */
             project_id: number;
-            /** @description The id of the user in your system. */
+            /** @description The id of the user in your system. For an anonymous user, the anonymous id stands here; name that user by `anonymous_id` in the body of a request. */
             external_id: string;
             /** @description The id that an app gave the user before the user was identified. */
             anonymous_id: string | null;
@@ -19105,7 +19105,7 @@ export interface components {
                 message: string;
                 /** @description The parameter at fault, when there is exactly one. */
                 param?: string;
-                /** @description Every fault of the request. */
+                /** @description Every fault of the request, up to 100. Present if `code` is `validation_failed` or begins with `parameter_`. */
                 errors?: {
                     /**
                      * @description The code of the error.
@@ -19273,6 +19273,13 @@ export interface components {
                  *         "code": "validation_failed",
                  *         "message": "The body must arrive within 30 seconds.",
                  *         "param": "body",
+                 *         "errors": [
+                 *           {
+                 *             "code": "validation_failed",
+                 *             "param": "body",
+                 *             "message": "The body must arrive within 30 seconds."
+                 *           }
+                 *         ],
                  *         "reason": "body_too_slow",
                  *         "doc_url": "http://127.0.0.1:3000/docs/errors#validation_failed"
                  *       },
@@ -19299,6 +19306,13 @@ export interface components {
                  *         "code": "validation_failed",
                  *         "message": "Nothing was saved. The object has changed since you read it. Read it again, and repeat your change.",
                  *         "param": "If-Match",
+                 *         "errors": [
+                 *           {
+                 *             "code": "validation_failed",
+                 *             "param": "If-Match",
+                 *             "message": "Nothing was saved. The object has changed since you read it. Read it again, and repeat your change."
+                 *           }
+                 *         ],
                  *         "reason": "changed",
                  *         "doc_url": "http://127.0.0.1:3000/docs/errors#validation_failed"
                  *       },
@@ -19324,6 +19338,13 @@ export interface components {
                  *         "code": "validation_failed",
                  *         "message": "The body may have at most 1048576 bytes.",
                  *         "param": "body",
+                 *         "errors": [
+                 *           {
+                 *             "code": "validation_failed",
+                 *             "param": "body",
+                 *             "message": "The body may have at most 1048576 bytes."
+                 *           }
+                 *         ],
                  *         "reason": "body_too_large",
                  *         "doc_url": "http://127.0.0.1:3000/docs/errors#validation_failed"
                  *       },
@@ -19349,6 +19370,13 @@ export interface components {
                  *         "code": "parameter_invalid_format",
                  *         "message": "Send the body as `application/json` in UTF-8.",
                  *         "param": "Content-Type",
+                 *         "errors": [
+                 *           {
+                 *             "code": "parameter_invalid_format",
+                 *             "param": "Content-Type",
+                 *             "message": "Send the body as `application/json` in UTF-8."
+                 *           }
+                 *         ],
                  *         "reason": "media_type",
                  *         "doc_url": "http://127.0.0.1:3000/docs/errors#parameter_invalid_format"
                  *       },
@@ -19476,7 +19504,7 @@ export interface components {
         Cursor: string;
         /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
         Page: "next" | "prev";
-        /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+        /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
         Limit: number;
     };
     requestBodies: never;
@@ -19509,7 +19537,7 @@ export interface operations {
                 sort?: "id" | "name" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -19897,7 +19925,7 @@ export interface operations {
                 sort?: "id" | "name" | "scope" | "role" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -22034,7 +22062,7 @@ export interface operations {
                 sort?: "id" | "external_id" | "anonymous_id" | "email" | "phone" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -22218,7 +22246,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description With a secret key, the `external_id` of the user, percent-encoded. With an organisation key, the numeric `id`.
                  * @example customer-1042
                  */
                 userId: string;
@@ -22296,7 +22324,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -22386,7 +22414,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -22484,7 +22512,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -22908,7 +22936,7 @@ export interface operations {
                 sort?: "name" | "count" | "last_seen";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -22995,7 +23023,7 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -23008,7 +23036,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -23065,7 +23093,7 @@ export interface operations {
                 sort?: "id" | "name" | "channel" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -23319,7 +23347,7 @@ export interface operations {
                 sort?: "subscription_id" | "name" | "channel" | "state";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -23443,7 +23471,7 @@ export interface operations {
                 sort?: "subscription_id" | "name" | "channel" | "state";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -23456,7 +23484,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description With a secret key, the `external_id` of the user, percent-encoded. With an organisation key, the numeric `id`.
                  * @example customer-1042
                  */
                 userId: string;
@@ -23511,7 +23539,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -23581,7 +23609,7 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -23594,7 +23622,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -23654,7 +23682,7 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -23980,7 +24008,7 @@ export interface operations {
                 sort?: "id" | "name" | "type" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -24396,7 +24424,7 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -24610,7 +24638,7 @@ export interface operations {
                  */
                 listId: number;
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -24668,7 +24696,7 @@ export interface operations {
                 sort?: "since" | "name";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `since`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -24681,7 +24709,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -24841,7 +24869,7 @@ export interface operations {
                 sort?: "id" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -25212,7 +25240,7 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -25758,7 +25786,7 @@ export interface operations {
                 sort?: "id" | "name" | "type" | "channel" | "state" | "send_at" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -27029,7 +27057,7 @@ export interface operations {
                 sort?: "id" | "campaign_name" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `updated_at`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -27556,7 +27584,7 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -27638,7 +27666,7 @@ export interface operations {
                  */
                 campaignId: number;
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -28039,7 +28067,7 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -28279,7 +28307,7 @@ export interface operations {
                 sort?: "id" | "name" | "status" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -29217,7 +29245,7 @@ export interface operations {
                 sort?: "version";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `version`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -29795,7 +29823,7 @@ export interface operations {
                  */
                 journeyId: number;
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -29861,7 +29889,7 @@ export interface operations {
                  */
                 journeyId: number;
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -29923,7 +29951,7 @@ export interface operations {
                  */
                 journeyId: number;
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -29983,7 +30011,7 @@ export interface operations {
                  */
                 journeyId: number;
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -30064,7 +30092,7 @@ export interface operations {
                  */
                 journeyId: number;
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -30196,7 +30224,7 @@ export interface operations {
                 sort?: "user_id";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -30271,7 +30299,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -30329,7 +30357,7 @@ export interface operations {
                  */
                 journeyId: number;
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -30844,7 +30872,7 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -30974,7 +31002,7 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -31395,7 +31423,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -31446,7 +31474,7 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -31459,7 +31487,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -31671,7 +31699,7 @@ export interface operations {
                 sort?: "id" | "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -32095,7 +32123,7 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -32570,7 +32598,7 @@ export interface operations {
                 sort?: "id" | "name" | "kind" | "channel" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -32980,7 +33008,7 @@ export interface operations {
                 sort?: "id" | "host" | "created_at";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -33897,7 +33925,7 @@ export interface operations {
                 sort?: "day" | "domain" | "count";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `day`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -33960,7 +33988,7 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -34225,7 +34253,7 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -34238,7 +34266,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The `external_id` of the user, percent-encoded.
+                 * @description The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.
                  * @example customer-1042
                  */
                 userId: string;
@@ -34351,7 +34379,7 @@ export interface operations {
                 sort?: "site" | "label";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -34576,7 +34604,7 @@ export interface operations {
                 sort?: "id" | "name" | "status" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -35053,7 +35081,7 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
@@ -35260,7 +35288,7 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. `null`, or no value, is the default. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
