@@ -35,6 +35,7 @@ import { createLog, type Log } from './infra/runtime/log.ts'
 import { createMetrics } from './infra/runtime/metrics.ts'
 import { openTracing } from './infra/runtime/open-tracing.ts'
 import { createSecrets } from './infra/runtime/secrets.ts'
+import { watchClock } from './infra/runtime/watch-clock.ts'
 import { createThreads, type Threads } from './infra/threads/pool.ts'
 import type { Clock } from './lib/clock.ts'
 import { egressPolicy } from './lib/egress.ts'
@@ -92,6 +93,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const first = (await bootstrap(ctx, stored.write)) ?? unshown
   const credentials = first && { ...first, path: stored.path, shown: stored.markShown }
   await requireEventMonths(ctx)
+  opening.use(watchClock(ctx))
   const others = opening.use(openOtherProcesses(ctx, directUrl(config, url), () => started.jobs, role !== 'api'))
   started.others = others
   if (role !== 'api') started.jobs = opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening, ctx), others.pollMs))

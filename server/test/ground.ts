@@ -218,7 +218,12 @@ async function openGround(
   closing.defer(() => fetch[Symbol.asyncDispose]())
   let clock: Clock
   const wakeCheck = wakeCheckOf(databaseUrl)
-  const worldClock = Object.freeze<Clock>({ now: () => clock.now(), sleep: (ms, signal) => clock.sleep(ms, signal), skewMs: 0 })
+  const worldClock = Object.freeze<Clock>({
+    now: () => clock.now(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    skewMs: 0,
+    isShared: true,
+  })
   // Frozen, because the next world uses the same objects: what one test wrote to them would fail another.
   const ctx: Ctx = Object.freeze({
     config,

@@ -1,7 +1,7 @@
 /** NATS with JetStream on loopback, where its program is installed: Debian's package `nats-server`, or the program that NATS_SERVER names. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '@nats-io/transport-node'
 import { vi } from 'vitest'
@@ -28,6 +28,10 @@ export type Nats = AsyncDisposable & {
   kill(): Promise<void>
   /** Starts it again at the same address, with its files. */
   restart(): Promise<void>
+  /** Keeps a copy of its files, while it does not run. */
+  copyFiles(): void
+  /** Replaces its files by the copy, while it does not run: as a crash of the machine does with what was not written to the disk. */
+  restoreFiles(): void
 }
 
 /** Starts one that is ready. `lines` are added to its configuration. */
@@ -53,7 +57,18 @@ export async function openNats(
   await start()
   closing.defer(kill)
   const closer = closing.move()
-  return { url: `nats://127.0.0.1:${port}`, kill, restart: start, [Symbol.asyncDispose]: () => closer.disposeAsync() }
+  const [store, copy] = [join(path, 'store'), join(path, 'copy')]
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    kill,
+    restart: start,
+    copyFiles: () => cpSync(store, copy, { recursive: true }),
+    restoreFiles() {
+      rmSync(store, { recursive: true })
+      cpSync(copy, store, { recursive: true })
+    },
+    [Symbol.asyncDispose]: () => closer.disposeAsync(),
+  }
 }
 
 /** The port that it wrote to a file when it was ready. */

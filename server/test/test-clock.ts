@@ -33,6 +33,7 @@ export function createTestClock(start: Date = MONDAY): TestClock {
   return {
     now: () => new Date(time),
     skewMs: 0,
+    isShared: true,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (ms <= 0 || signal?.aborted) return resolve()

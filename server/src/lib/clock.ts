@@ -6,4 +6,6 @@ export type Clock = {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** How far the clocks of processes on one database may differ. */
   readonly skewMs: number
+  /** All processes on a database have this clock, as in tests. Otherwise they share only that of the database. */
+  readonly isShared?: true
 }

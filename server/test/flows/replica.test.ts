@@ -1,5 +1,8 @@
 /** Lists are read from a replica. Another database on the same server stands for it, so that what is read there differs. */
+import { Type } from 'typebox'
 import { expect, inject, test } from 'vitest'
+import { openDatabase, sql } from '../../src/infra/postgres/db.ts'
+import { openReplica } from '../../src/infra/postgres/replica.ts'
 import { cloneTemplate } from '../ground.ts'
 import { rowsOf } from '../statements.ts'
 import { world } from '../world.ts'
@@ -41,4 +44,42 @@ test('lists come from the replica, and from the primary when the replica is behi
   expect(await listed()).toEqual(['kim'])
   await w.advance('6 seconds')
   expect(await listed()).toEqual(['kim'])
+})
+
+test('a list is read from the replica whose position was looked at, and not from another one that lags behind', async () => {
+  await using w = await world({ own: true })
+  await w.users('kim')
+  const count = sql`select count(*) from users where project_id = ${w.projectId}`
+  await using db = openDatabase({ url: w.databaseUrl, connectionsMax: 2, name: 'reads', isReplica: true, checkRows: true })
+  await using replica = openReplica(db, w.clock)
+
+  /** Takes a connection that is free now, or the next one. */
+  const hold = (statement = sql`select 1`) => {
+    const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const ended = db.transaction(async (tx) => {
+      await tx.run(statement)
+      held.resolve()
+      await end.promise
+    })
+    const release = () => {
+      end.resolve()
+      return ended
+    }
+    return { held: held.promise, release }
+  }
+  // A connection to a replica whose users are not there yet.
+  await rowsOf(w.databaseUrl, `${LAG}; create table lag.users (like public.users)`)
+  const behind = hold(sql`set search_path = lag, pg_catalog, public`)
+  await behind.held
+
+  const found = await replica.read(w.db, async (read) => {
+    // The connection that was looked at would be taken by another request, and that of the other replica be free.
+    const other = hold()
+    await behind.release()
+    const found = await read.value(Type.Integer(), count)
+    setImmediate(() => void other.release())
+    return found
+  })
+  expect(found).toBe(1)
+  await rowsOf(w.databaseUrl, 'drop schema lag cascade')
 })

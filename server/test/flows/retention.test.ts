@@ -1,5 +1,6 @@
 /** Old messages are deleted: totals stay, nothing is sent again, and what is gone is said to be gone. */
 import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '../../src/lib/times.ts'
 import { BULK, SEND_JOBS } from '../../src/modules/messages/index.ts'
 import { blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../blasts.ts'
 import { createJourney } from '../journeys.ts'
@@ -229,6 +230,24 @@ test('a pass reads a part at a time, and the next begins a day later', async () 
   await w.drain()
   expect((await w.get(`${CAMPAIGNS}/${campaign.id}`)).body.delivery).toMatchObject({ total: 4 })
   expect((await w.get(`${CAMPAIGNS}/${campaign.id}/recipients`)).body.results).toHaveLength(1)
+})
+
+test('a clock that was ahead, and is set back, keeps nothing for longer', async () => {
+  await using w = await world()
+  const subscription_id = await subscriptionTo(w)
+  const startedAt = w.clock.now().getTime()
+  await ask(w, subscription_id, { key: 'first' })
+  await w.drain()
+  w.advance('440 days')
+  await tidy(w)
+  expect(await countOf(w, 'messages')).toBe(0)
+  w.clock.set(new Date(startedAt + DAY_MS))
+  await ask(w, subscription_id, { key: 'second' })
+  await w.drain()
+  expect(await countOf(w, 'messages')).toBe(1)
+  w.clock.set(new Date(startedAt + 402 * DAY_MS))
+  await tidy(w)
+  expect(await countOf(w, 'messages')).toBe(0)
 })
 
 test('backtests, parked items and counters of quotas are deleted when they are old', async () => {

@@ -79,6 +79,7 @@ const MAY: Record<string, string> = {
   'members.useIdentity': 'the identity identifies the organisation',
   'members.findByEmail': 'the address of a member identifies the organisation',
   'members.lockMembers': 'a lock, no table',
+  'members.lockObject': 'a lock, no table',
   'members.insertMail': 'a mail of the server: its address may be that of no member',
   'members.claimMail': 'a mail of the server: its address may be that of no member',
   'members.changeMail': 'a mail of the server: its address may be that of no member',

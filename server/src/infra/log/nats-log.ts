@@ -228,7 +228,8 @@ function createPurge(open: Open): AcceptedLog['forget'] {
     }
   }
   return (id, upTo) => {
-    if (id !== wanted.id || upTo > wanted.upTo) wanted = { id, upTo }
+    // A stream that has lost its end gives lower positions than it had before.
+    if (!purging || id !== wanted.id || upTo > wanted.upTo) wanted = { id, upTo }
     purging ??= purge()
     return purging
   }

@@ -23,21 +23,22 @@ export function openReplica(db: Database, clock: Clock): Replica {
   let notBeforeMs = 0
   const nowMs = () => clock.now().getTime()
 
-  async function hasAll(primary: Db): Promise<boolean> {
+  /** Undefined if the replica is behind. */
+  async function readThere<T>(primary: Db, work: (db: Db) => Promise<T>): Promise<{ found: T } | undefined> {
     const position = await primary.value(Type.String(), sql`select pg_current_wal_flush_lsn()::text as position`)
-    const applied = sql`case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end`
-    for (let looks = 0; looks < LOOKS_MAX; looks++) {
-      if (await db.value(Type.Boolean(), sql`select ${applied} >= ${position}::pg_lsn as has_all`)) return true
-    }
-    notBeforeMs = nowMs() + BEHIND_MS
-    return false
+    // In one transaction, and so from one server: connections may lead to several replicas.
+    return db.transaction(async (tx) => ((await hasAll(tx, position)) ? { found: await work(tx).catch(throwOnce) } : undefined), {
+      pipelined: true,
+    })
   }
 
   return {
     async read(primary, work) {
       if (nowMs() < notBeforeMs) return work(primary)
       try {
-        if (await hasAll(primary)) return await work(db)
+        const read = await readThere(primary, work)
+        if (read) return read.found
+        notBeforeMs = nowMs() + BEHIND_MS
       } catch (error) {
         if (!isOfServer(error)) throw error
         notBeforeMs = nowMs() + AWAY_MS
@@ -48,10 +49,28 @@ export function openReplica(db: Database, clock: Clock): Replica {
   }
 }
 
+async function hasAll(tx: Db, position: string): Promise<boolean> {
+  const applied = sql`case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end`
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    if (await tx.value(Type.Boolean(), sql`select ${applied} >= ${position}::pg_lsn as has_all`)) return true
+  }
+  return false
+}
+
+/** A standby cancelled a statement that was in the way of what it applies. The primary is read then, rather than the standby again. */
+class Cancelled extends Error {}
+
+function throwOnce(error: unknown): never {
+  throw isConflict(error) ? new Cancelled('The replica cancelled a statement.', { cause: error }) : error
+}
+
 /** A standby has no position of its own. */
 const NOT_IN_PREREQUISITE_STATE = '55000'
 const UNDEFINED_DATABASE = '3D000'
 
-/** Did this fail because of where it ran? A standby cancels a statement that is in the way of what it applies, which is a conflict too. */
+/** Did this fail because of where it ran? */
 const isOfServer = (error: unknown): boolean =>
-  isDatabaseAway(error) || isConflict(error) || isSqlState(error, NOT_IN_PREREQUISITE_STATE, UNDEFINED_DATABASE)
+  isDatabaseAway(error) ||
+  error instanceof Cancelled ||
+  isConflict(error) ||
+  isSqlState(error, NOT_IN_PREREQUISITE_STATE, UNDEFINED_DATABASE)

@@ -8,7 +8,7 @@ import { SECOND_MS } from '../../lib/times.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict, isSqlState, LOCK_NOT_AVAILABLE } from '../postgres/db.ts'
 import { afterCommit, type Ctx, claimFirst, type InTx, inTx } from '../runtime/ctx.ts'
-import { type Consumer, DUE_MAX, type DueWork, type QueuedItem, readAll } from './consumer.ts'
+import { type Consumer, DUE_MAX, type DueWork, isParked, type QueuedItem, readAll } from './consumer.ts'
 import { applyFreePartitions, applyPlan } from './divided.ts'
 import { applyDueOneByOne, applyOneByOne, park } from './one-by-one.ts'
 import { closeBatchPlan, divisionOf, entriesOf, findBatchPlan, openBatchPlan, UNDIVIDED } from './partitions.ts'
@@ -111,19 +111,21 @@ async function applyBatch<I extends QueuedItem, K, D extends DueWork>(
     const inProject = (await consumer.contextOf(tx, projectId)) as InTx
     const due = await consumer.findDue(inProject, watermark(tx, projectId, entries), DUE_MAX)
     if (entries.length + due.length === 0 && !begun) return 0
-    const { items, parked } = readAll(consumer, entries)
+    const read = readAll(consumer, entries)
+    const { items } = read
     const known = await consumer.lookUp(inProject, items, true)
+    let parked: ParkedItem[]
     if (begun || items.length + due.length >= DIVIDED_FROM_ITEMS) {
       const positions = entries.map(({ position }) => position)
-      const keys = items.map((item) => consumer.keysOf(item, known))
+      const keys = read.all.map((one) => (isParked(one) ? [] : consumer.keysOf(one, known)))
       const plan = begun ?? (await openBatchPlan(ctx, projectId, positions, divisionOf(keys, due, size.partitions)))
       // Partitions are committed by themselves.
       const { committed: _, ...ofProject } = inProject
       const outside = { ...ofProject, db: ctx.db, wake: ctx.wake }
-      await applyPlan(outside, plan, { items, due, known }, consumer)
+      parked = await applyPlan(outside, plan, { read, due, known }, consumer)
       await closeBatchPlan(tx, projectId, plan.id)
     } else {
-      parked.push(...(await consumer.apply(inProject, items, known, UNDIVIDED, due)))
+      parked = [...read.parked, ...(await consumer.apply(inProject, items, known, UNDIVIDED, due))]
     }
     await finish(inProject, entries, parked)
     return entries.length + due.length

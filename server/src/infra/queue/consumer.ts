@@ -20,7 +20,8 @@ export type Consumer<I extends QueuedItem, K, D extends DueWork> = {
   tryLock(ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean>
   /** Reads what applying a batch of the project will ask for, whatever is in it. It is sent with the claim. */
   readAhead(ctx: InTx<Ctx>, projectId: ProjectId): Promise<unknown>
-  read(entry: QueueEntry): { items: I[]; parked: ParkedItem[] }
+  /** The items of an entry, in order. Those that this release cannot read have their places among them, with the reasons. */
+  read(entry: QueueEntry): (I | ParkedItem)[]
   /** `cacheable` is false in a transaction whose writes may be rolled back. */
   lookUp(ctx: InTx, items: I[], cacheable: boolean): Promise<K>
   /** The keys of the users that an item is about. Items of users who may be merged share a key. */
@@ -38,8 +39,21 @@ export type Consumer<I extends QueuedItem, K, D extends DueWork> = {
 /** So much work that is due is added to a batch. */
 export const DUE_MAX = 3000
 
-/** Reads the items of entries, in order. */
-export function readAll<I extends QueuedItem>(consumer: Pick<Consumer<I, never, never>, 'read'>, entries: QueueEntry[]) {
-  const all = entries.map((entry) => consumer.read(entry))
-  return { items: all.flatMap(({ items }) => items), parked: all.flatMap(({ parked }) => parked) }
+/** What was read, all of it in order, and those of it that can be applied apart from those that are parked. */
+export type Read<I> = { all: (I | ParkedItem)[]; items: I[]; parked: ParkedItem[] }
+
+/** Reads the items of entries. */
+export const readAll = <I extends QueuedItem>(consumer: Pick<Consumer<I, never, never>, 'read'>, entries: QueueEntry[]): Read<I> =>
+  sorted(entries.flatMap((entry) => consumer.read(entry)))
+
+export function sorted<I extends QueuedItem>(all: (I | ParkedItem)[]): Read<I> {
+  const items: I[] = []
+  const parked: ParkedItem[] = []
+  for (const one of all) {
+    if (isParked(one)) parked.push(one)
+    else items.push(one)
+  }
+  return { all, items, parked }
 }
+
+export const isParked = <I extends QueuedItem>(one: I | ParkedItem): one is ParkedItem => 'reason' in one

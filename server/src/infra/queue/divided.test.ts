@@ -10,7 +10,7 @@ import { type Database, openDatabase, raw, sql } from '../postgres/db.ts'
 import { type Ctx, inTx } from '../runtime/ctx.ts'
 import { appendAll } from './append.ts'
 import { countWorkers } from './other-processes.ts'
-import { divisionOf, openBatchPlan, takePartition } from './partitions.ts'
+import { beginPartition, divisionOf, openBatchPlan, takePartition } from './partitions.ts'
 
 const USERS = 60
 const EVENTS = 1200
@@ -31,8 +31,8 @@ afterAll(async () => {
   await w[Symbol.asyncDispose]()
 })
 
-/** Appends requests of a hundred events of all users in turn, numbered. */
-const fill = () =>
+/** Appends requests of a hundred events of all users in turn, numbered. One of them can be one that this release cannot read. */
+const fill = (unreadable?: number) =>
   appendAll(
     w.db,
     Array.from({ length: EVENTS / 100 }, (_, request) => ({
@@ -46,7 +46,8 @@ const fill = () =>
         JSON.stringify(
           Array.from({ length: 100 }, (_, item) => {
             const seq = request * 100 + item
-            return { name: 'numbered', external_id: `person-${seq % USERS}`, data: { seq }, user: { data: { seq } } }
+            const event = { name: 'numbered', external_id: `person-${seq % USERS}`, data: { seq }, user: { data: { seq } } }
+            return seq === unreadable ? { ...event, external_id: '' } : event
           }),
         ),
       ),
@@ -145,12 +146,44 @@ test('a process that reads other items than the leader did applies none of them'
   expect(await w.db.value(Type.Integer(), sql`select count(*) from queue_partitions`)).toBe(0)
 })
 
+const empty = async () => {
+  for (const table of ['events', 'queue_batches', 'queue_entries', 'parked_items']) await w.db.run(sql`delete from ${raw(table)}`)
+}
+const keysOfUsers = Array.from({ length: EVENTS }, (_, item) => [`person-${item % USERS}`])
+const all = Array.from({ length: EVENTS }, (_, seq) => seq)
+
+test.each([
+  ['that is not applied, parks it', 17, 1],
+  ['that is applied, does not park it', 18, 0],
+])(
+  'a leader that takes over from another release, and cannot read an item of a partition %s; each other item is applied once',
+  async (_, unreadable, parked) => {
+    await empty()
+    await fill(unreadable)
+    const plan = await openBatchPlan(w.ctx, w.projectId, await positions(), divisionOf(keysOfUsers, [], 6))
+    for (const partition of [0, 1]) expect(await inTx(w.ctx, (ctx) => beginPartition(ctx, w.projectId, plan.id, partition))).toBe(true)
+    await applyToEnd(0)
+    const applied = (await numbers()).flatMap(({ seqs }) => seqs).toSorted((a, b) => a - b)
+    expect(applied).toEqual(all.filter((seq) => (seq % USERS) % 6 > 1 && seq !== unreadable))
+    expect(await w.db.value(Type.Integer(), sql`select count(*) from parked_items`)).toBe(parked)
+    expect(await positions()).toEqual([])
+  },
+)
+
+test('a leader takes over a batch of the release before, whose plan does not count what both cannot read', async () => {
+  await empty()
+  await fill(17)
+  const read = keysOfUsers.filter((_, seq) => seq !== 17)
+  await openBatchPlan(w.ctx, w.projectId, await positions(), divisionOf(read, [], 6))
+  await applyToEnd(0)
+  expect((await numbers()).flatMap(({ seqs }) => seqs).toSorted((a, b) => a - b)).toEqual(all.filter((seq) => seq !== 17))
+  expect(await w.db.value(Type.Integer(), sql`select count(*) from parked_items`)).toBe(1)
+})
+
 test('the leader waits for the partition of another process, and applies it when that one dies', async () => {
-  await w.db.run(sql`delete from queue_batches`)
-  await w.db.run(sql`delete from queue_entries`)
+  await empty()
   await fill()
-  const keys = Array.from({ length: EVENTS }, (_, item) => [`person-${item % USERS}`])
-  const plan = await openBatchPlan(w.ctx, w.projectId, await positions(), divisionOf(keys, [], 6))
+  const plan = await openBatchPlan(w.ctx, w.projectId, await positions(), divisionOf(keysOfUsers, [], 6))
   const [isTaken, die] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const other = inTx(w.ctx, async (ctx) => {
     await takePartition(ctx, ctx.projectId, plan)
@@ -167,4 +200,13 @@ test('the leader waits for the partition of another process, and applies it when
   await expect(other).rejects.toThrow('died')
   await leads
   expect((await numbers()).flatMap(({ seqs }) => seqs)).toHaveLength(EVENTS)
+})
+
+test('a leader that reads other items than the plan counts applies none of them, and keeps them', async () => {
+  await empty()
+  await fill()
+  await openBatchPlan(w.ctx, w.projectId, await positions(), divisionOf(keysOfUsers.slice(1), [], 6))
+  await applyToEnd(0).catch(() => undefined)
+  expect(await numbers()).toEqual([])
+  expect(await positions()).toHaveLength(EVENTS / 100)
 })

@@ -7,7 +7,7 @@ import type { ProjectId } from '../../lib/ids.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict } from '../postgres/db.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../runtime/ctx.ts'
-import { type Consumer, DUE_MAX, type DueWork, type QueuedItem, readAll } from './consumer.ts'
+import { type Consumer, DUE_MAX, type DueWork, type QueuedItem, type Read, readAll, sorted } from './consumer.ts'
 import { applyDueOneByOne, applyOneByOne, park } from './one-by-one.ts'
 import {
   type BatchPlan,
@@ -20,32 +20,48 @@ import {
   type Share,
   takePartition,
 } from './partitions.ts'
+import type { ParkedItem } from './queue.ts'
 import { watermark } from './watermark.ts'
 
 /** So many partitions of a project are applied by one process at a time. More would use more of the database, but share one thread. */
 export const PARTITIONS_EACH = 3
 
 /** What a process applies of a partition. What is known of its items is looked up in the transaction that applies them, if it is not yet. */
-type Work<I, K, D> = Share<I, D> & { known?: K }
+type Work<I, K, D> = Share<I | ParkedItem, D> & { known?: K }
 /** The work of a partition. It is asked for when the partition is begun. */
 type Works<I, K, D> = (ctx: InTx, partition: Partition) => Work<I, K, D> | Promise<Work<I, K, D>>
 
-/** Applies all partitions of a plan that are not applied. When one fails, the others still finish and stay committed. */
+/**
+ * Applies all partitions of a plan that are not applied. When one fails, the others still finish and stay committed. Returns what is parked
+ * with none of them. Throws, and applies nothing, if the plan counts other items.
+ */
 export async function applyPlan<I extends QueuedItem, K, D extends DueWork>(
   ctx: ProjectCtx,
   plan: BatchPlan,
-  { items, due, known }: Share<I, D> & { known: K },
+  { read, due, known }: { read: Read<I>; due: D[]; known: K },
   consumer: Consumer<I, K, D>,
-): Promise<void> {
-  const shares = divide(plan, items, due)
+): Promise<ParkedItem[]> {
+  const counted = countedBy(plan, read)
+  const shares = divide(plan, counted, due)
   const works = (_: InTx, partition: Partition) => ({ ...(shares.get(partition) ?? { items: [], due: [] }), known })
   const applied = await takeAll(ctx, plan, works, consumer)
   const others = partitionsOf(plan).filter((partition) => !applied.has(partition))
   await mapWithConcurrency(others, PARTITIONS_EACH, (partition) => applyPartition(ctx, plan, partition, works, consumer))
+  return counted === read.all ? [] : read.parked
 }
 
-/** The entries of the plan are not those that its leader has read: another release reads some of them otherwise, or it was closed. */
+/** The entries of the plan are not those that its leader has read: another release counts them otherwise, or it was closed. */
 class OtherItems extends Error {}
+
+/**
+ * What a plan counts: all that was read, so that an item has the same number in each release, whether that can read it or not. The release
+ * before counted only what it could read. Throws if it was neither.
+ */
+function countedBy<I>({ partitions }: BatchPlan, { all, items }: Read<I>): (I | ParkedItem)[] {
+  if (all.length === partitions.length) return all
+  if (items.length === partitions.length) return items
+  throw new OtherItems(`A batch of ${partitions.length} items was begun, of which this release reads ${items.length} of ${all.length}.`)
+}
 
 /** Applies partitions of the batch that another process leads, if there is one. Returns how many. */
 export async function applyFreePartitions<I extends QueuedItem, K, D extends DueWork>(
@@ -57,7 +73,7 @@ export async function applyFreePartitions<I extends QueuedItem, K, D extends Due
   if (!plan) return 0
   const outside = await consumer.contextOf(ctx, projectId)
   // Read for the first partition that is taken, because usually there is none.
-  let reading: Promise<Map<Partition, Share<I, D>>> | undefined
+  let reading: Promise<Map<Partition, Share<I | ParkedItem, D>>> | undefined
   const works = async (ctx: InTx, partition: Partition): Promise<Work<I, K, D>> => {
     reading ??= readShares(ctx, plan, consumer)
     return (await reading).get(partition) ?? { items: [], due: [] }
@@ -72,10 +88,9 @@ export async function applyFreePartitions<I extends QueuedItem, K, D extends Due
 
 async function readShares<I extends QueuedItem, K, D extends DueWork>(ctx: InTx, plan: BatchPlan, consumer: Consumer<I, K, D>) {
   const entries = await entriesOf(ctx, ctx.projectId, plan.positions)
-  const { items } = readAll(consumer, entries)
-  if (items.length !== plan.partitions.length) throw new OtherItems()
+  const counted = countedBy(plan, readAll(consumer, entries))
   const due = plan.due_users.length > 0 ? await consumer.findDue(ctx, watermark(ctx, ctx.projectId, entries), DUE_MAX) : []
-  return divide(plan, items, due)
+  return divide(plan, counted, due)
 }
 
 /** Takes partitions that no process is applying, several at a time, until there are none. Returns those. */
@@ -147,10 +162,11 @@ async function applyWork<I extends QueuedItem, K, D extends DueWork>(
   works: Works<I, K, D>,
   consumer: Consumer<I, K, D>,
 ): Promise<void> {
-  const { items, due, known } = await works(ctx, partition)
-  if (items.length + due.length === 0) return
-  const parked = await consumer.apply(ctx, items, known ?? (await consumer.lookUp(ctx, items, true)), partition, due)
-  if (parked.length > 0) await park(ctx, parked)
+  const { items: counted, due, known } = await works(ctx, partition)
+  if (counted.length + due.length === 0) return
+  const { items, parked } = sorted(counted)
+  const refused = await consumer.apply(ctx, items, known ?? (await consumer.lookUp(ctx, items, true)), partition, due)
+  if (parked.length + refused.length > 0) await park(ctx, [...parked, ...refused])
 }
 
 async function applyWorkOneByOne<I extends QueuedItem, K, D extends DueWork>(
@@ -159,8 +175,9 @@ async function applyWorkOneByOne<I extends QueuedItem, K, D extends DueWork>(
   works: Works<I, K, D>,
   consumer: Consumer<I, K, D>,
 ): Promise<void> {
-  const { items, due } = await works(ctx, partition)
-  const parked = await applyOneByOne(ctx, items, consumer, partition)
+  const { items: counted, due } = await works(ctx, partition)
+  const { items, parked } = sorted(counted)
+  const refused = await applyOneByOne(ctx, items, consumer, partition)
   await applyDueOneByOne(ctx, due, consumer, partition)
-  if (parked.length > 0) await park(ctx, parked)
+  if (parked.length + refused.length > 0) await park(ctx, [...parked, ...refused])
 }

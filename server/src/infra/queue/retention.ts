@@ -41,7 +41,7 @@ export function oldBefore({ config, clock }: Ctx, { days }: { days(config: Confi
 
 const ProjectRow = Type.Object({ project_id: Type.Unsafe<number>({ type: 'integer' }) })
 
-/** The projects whose first row of a store is old, and whose last pass ended a day ago. */
+/** The projects whose first row of a store is old, and whose last pass ended a day ago, or in the future of a clock that was ahead. */
 export const projectsWithOld = (ctx: Ctx, { name, column = 'created_at' }: Store, before: Date) =>
   ctx.db.many(
     ProjectRow,
@@ -50,7 +50,8 @@ export const projectsWithOld = (ctx: Ctx, { name, column = 'created_at' }: Store
         from oldest o
         join ${raw(name)} r on r.project_id = o.project_id and r.id = o.id
         left join retention_progress p on p.project_id = o.project_id and p.store = ${name}
-        where r.${raw(column)} < ${before} and (p.passed_at is null or p.passed_at <= ${new Date(ctx.clock.now().getTime() - DAY_MS)})
+        where r.${raw(column)} < ${before}
+          and (p.passed_at is null or p.passed_at <= ${new Date(ctx.clock.now().getTime() - DAY_MS)} or p.passed_at > ${ctx.clock.now()})
         order by o.project_id
         limit ${PROJECTS_AT_ONCE}`,
   )

@@ -1,6 +1,7 @@
 /**
  * A log of accepted requests outside of the database. It answers while the database is away; what it holds is moved to the queue in order
- * (`move.ts`). It knows bytes and positions only. A position is given once, and a later append has a higher one.
+ * (`move.ts`). It knows bytes and positions only. A position is given once, and a later append has a higher one; only after a crash that took its
+ * last entries, a log gives their positions again.
  */
 
 /** What was appended. */

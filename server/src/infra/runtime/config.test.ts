@@ -47,6 +47,12 @@ describe('the configuration', () => {
     expect(problemsOf({ MESSAGE_RETENTION_DAYS: '90' })).toContain('- MESSAGE_RETENTION_DAYS must be 0, or a whole number from 91')
   })
 
+  test('a lease on messages lasts for two seconds or more', () => {
+    expect(readConfig({ MESSAGE_LEASE_S: '2' }).MESSAGE_LEASE_S).toBe(2)
+    for (const wrong of ['0', '1.9', 'x'])
+      expect(problemsOf({ MESSAGE_LEASE_S: wrong })).toContain('- MESSAGE_LEASE_S must be a number, 2 or more')
+  })
+
   test('limits of sites are JSON', () => {
     const limits = { google: { connections: 2, mails_per_second: 0.5 }, '*': { connections_per_minute: 30 } }
     expect(readConfig({ MTA_LIMITS: JSON.stringify(limits) }).MTA_LIMITS).toEqual(limits)

@@ -14,6 +14,7 @@ import {
   emailAddress,
   flag,
   groupRoles,
+  leaseSeconds,
   level,
   list,
   messageDaysKept,
@@ -234,9 +235,9 @@ export const settings = {
     0,
     'Threads that render templates, compile MJML and read CSV files. 0 means one fewer than the number of processors, but at least one.',
   ),
-  MESSAGE_LEASE_S: count(
+  MESSAGE_LEASE_S: leaseSeconds(
     60,
-    'Seconds after which another process sends the messages of a process that stopped responding. A running process renews its lease on its messages.',
+    'Seconds after which another process sends the messages of a process that stopped responding. A running process renews its lease on its messages. 2 or more.',
   ),
   MTA_PORT: port(25, 'Port to connect to on mail hosts. Values other than 25 are for tests.'),
   MTA_SOURCE_ADDRESSES: list([], 'Addresses of this machine to use in turn for connections to mail hosts. Default: the system chooses.'),

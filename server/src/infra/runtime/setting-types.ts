@@ -61,6 +61,12 @@ export const wholeCount = setting<number>('whole number', (raw) =>
   /^\d{1,15}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number, 0 or more' },
 )
 
+/** Leases are renewed after a third of their time, and a pause of the process should not end them. */
+const LEASE_MIN_S = 2
+export const leaseSeconds = setting<number>('number', (raw) =>
+  /^\d+(\.\d+)?$/.test(raw) && Number(raw) >= LEASE_MIN_S ? ok(Number(raw)) : { problem: `must be a number, ${LEASE_MIN_S} or more` },
+)
+
 /** Ages at which something is deleted; 0 keeps it. An instant with a year of other than four digits is not compared correctly. */
 export const daysKept = setting<number>('whole number', (raw) =>
   /^\d{1,5}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number from 0 to 99999' },

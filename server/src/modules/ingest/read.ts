@@ -19,21 +19,19 @@ export type Item = { key: string; source: Omit<ParkedItem, 'reason'> } & (
   | { journey: QueuedJourneyItem }
 )
 
-type Read = { items: Item[]; parked: ParkedItem[] }
-
 /**
- * Reads a stored request. Items are parked if another release accepted them and this one cannot read them. A body that cannot be parsed is
- * parked as text: thrown, the error would hold up everything behind it, because nothing can be applied that was not read.
+ * Reads a stored request. Items are parked in their places if another release accepted them and this one cannot read them. A body that cannot
+ * be parsed is parked as text: thrown, the error would hold up everything behind it, because nothing can be applied that was not read.
  */
-export function readRequest(entry: QueueEntry): Read {
+export function readRequest(entry: QueueEntry): (Item | ParkedItem)[] {
   let items: unknown[]
   try {
     items = itemsOf(entry.body)
   } catch (error) {
     const { kind, request_id, received_at, body } = entry
-    return { items: [], parked: [{ kind, request_id, received_at, item: storableText(String(body)), reason: (error as Error).message }] }
+    return [{ kind, request_id, received_at, item: storableText(String(body)), reason: (error as Error).message }]
   }
-  return readEach(entry, items)
+  return items.map((item, index) => readItem(entry, item, index))
 }
 
 function itemsOf(body: Buffer): unknown[] {
@@ -42,33 +40,17 @@ function itemsOf(body: Buffer): unknown[] {
   return items
 }
 
-function readEach({ position, kind, user_id, request_id, received_at }: QueueEntry, all: unknown[]): Read {
-  const items: Item[] = []
-  const parked: ParkedItem[] = []
-  for (const [index, item] of all.entries()) {
-    const source = { kind, request_id, received_at, item: parkedWith(item, user_id) }
-    const key = `${position}-${index}`
-    try {
-      if (kind === 'journeys') {
-        items.push({ key, source, journey: item as QueuedJourneyItem })
-        continue
-      }
-      if (kind === 'changes') {
-        items.push({ key, source, change: item as QueuedUserChange })
-        continue
-      }
-      const { profile, event } = kind === 'events' ? toAcceptedEvent(item, key, received_at) : { profile: toUpsert(item), event: undefined }
-      items.push({
-        key,
-        source,
-        update: { profile, at: received_at, position, ...(user_id !== null && { user_id }) },
-        ...(event && { event }),
-      })
-    } catch (error) {
-      parked.push({ ...source, reason: (error as Error).message })
-    }
+function readItem({ position, kind, user_id, request_id, received_at }: QueueEntry, item: unknown, index: number): Item | ParkedItem {
+  const source = { kind, request_id, received_at, item: parkedWith(item, user_id) }
+  const key = `${position}-${index}`
+  if (kind === 'journeys') return { key, source, journey: item as QueuedJourneyItem }
+  if (kind === 'changes') return { key, source, change: item as QueuedUserChange }
+  try {
+    const { profile, event } = kind === 'events' ? toAcceptedEvent(item, key, received_at) : { profile: toUpsert(item), event: undefined }
+    return { key, source, update: { profile, at: received_at, position, ...(user_id !== null && { user_id }) }, ...(event && { event }) }
+  } catch (error) {
+    return { ...source, reason: (error as Error).message }
   }
-  return { items, parked }
 }
 
 function toUpsert(item: unknown): Profile {

@@ -67,6 +67,17 @@ describe('presence', () => {
     expect(await note(ana)).toEqual([true, 1])
     expect(await note(kim, alone)).toEqual([true, 1])
   })
+
+  test('of two members who open an object at the same time only if no other has it open, one gets it', async () => {
+    await using w = await world()
+    const members = [await member(w, 'owner'), await member(w, 'owner')]
+    // Often enough for them to meet.
+    for (let object_id = 1; object_id <= 10; object_id++) {
+      const body = { project_id: w.projectId, object: 'campaign', object_id, only_if_alone: true }
+      const replies = await Promise.all(members.map(({ headers }) => w.put('/api/console/presence', body, { key: null, headers })))
+      expect(replies.filter((reply) => reply.body.is_here)).toHaveLength(1)
+    }
+  })
 })
 
 describe('the first link', () => {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
-import type { MemberCtx } from '../../infra/runtime/ctx.ts'
+import type { InTx, MemberCtx } from '../../infra/runtime/ctx.ts'
 import type { MemberId } from '../../lib/ids.ts'
 import { Flag, IdOf, Instant } from '../../lib/shapes.ts'
 
@@ -18,6 +18,10 @@ export const noteEditing = (ctx: MemberCtx, key: string, isHere: boolean, notedA
                            else '{}'::jsonb end
         where s.organization_id = ${ctx.organisationId} and s.id = ${ctx.sessionId}`,
   )
+
+/** Locks an object for those who open it only if no other member has it open. */
+export const lockObject = (ctx: InTx<MemberCtx>, key: string) =>
+  ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`presence at ${key}`}, ${ctx.organisationId}))`)
 
 /** Whether the session has the object open. */
 export const isEditing = (ctx: MemberCtx, key: string, notedAfter: Date): Promise<boolean> =>

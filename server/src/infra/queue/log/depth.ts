@@ -1,6 +1,7 @@
 import type { AcceptedLog } from '../../runtime/accepted-log.ts'
 import type { Ctx } from '../../runtime/ctx.ts'
 import { within } from '../../runtime/within.ts'
+import { movedUpTo } from './moved-up-to.ts'
 import { findPosition } from './position.ts'
 
 /** How many accepted requests are waiting in a log, and since when the oldest has been. Undefined while the log is unavailable. */
@@ -9,11 +10,12 @@ export async function logDepth(ctx: Ctx, log: AcceptedLog): Promise<{ waiting: n
   if (!extent) return undefined
   ctx.metrics.acceptedLog(true, extent.bytes)
   // Reading the extent finds out if the log was created again, and has another id since.
-  const { position } = await findPosition(ctx, log.id)
-  const next = Math.max(position + 1, extent.first)
-  const waiting = Math.max(0, extent.last - next + 1)
+  const position = await findPosition(ctx, log.id)
+  const moved = await orUndefined(ctx, () => movedUpTo(log, position, extent))
+  if (moved === undefined) return undefined
+  const waiting = Math.max(0, extent.last - moved)
   if (waiting === 0) return { waiting, oldest: null }
-  const oldest = await orUndefined(ctx, () => log.read(next))
+  const oldest = await orUndefined(ctx, () => log.read(moved + 1))
   return oldest === undefined ? undefined : { waiting, oldest: oldest?.storedAt ?? null }
 }
 

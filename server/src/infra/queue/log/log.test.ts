@@ -14,7 +14,7 @@ import { readConfig } from '../../runtime/config.ts'
 import { inTx } from '../../runtime/ctx.ts'
 import { watermark } from '../watermark.ts'
 import { logDepth } from './depth.ts'
-import { moveNext } from './move.ts'
+import { moveAll, moveNext } from './move.ts'
 import { storePosition } from './position.ts'
 
 let nats: Nats
@@ -96,7 +96,7 @@ describe.runIf(hasNats)('moving to the queue', () => {
     await expect(
       inTx(w.ctx, async (ctx) => {
         await ctx.db.run(sql`delete from queue_entries where project_id = ${w.projectId}`)
-        await storePosition(ctx, log.id, 7, { to: 8, completeTo: w.clock.now() })
+        await storePosition(ctx, log.id, { position: 7, stored_at: null }, { to: 8, storedAt: null, completeTo: w.clock.now() })
       }),
     ).rejects.toThrow('Another process')
     expect(await entries(w)).toBe(1)
@@ -217,6 +217,38 @@ describe.runIf(hasNats)('moving to the queue', () => {
     await w.drain()
     expect(await appliedNames(w)).toEqual(['n1', 'n2', 'n3', 'n4'])
   })
+
+  test.each([
+    ['before', ['n6']],
+    ['up to', ['n6', 'n7']],
+    ['beyond', ['n6', 'n7', 'n8']],
+  ])(
+    'moves what is accepted after a crash that took entries which were moved, %s their positions',
+    { timeout: 60_000 },
+    async (_, after) => {
+      await using own = await openNats()
+      await using w = await world({ env: logSettings(own) })
+      await send(w, 'n1', 'n2', 'n3')
+      await own.kill()
+      own.copyFiles()
+      await own.restart()
+      await send(w, 'n4', 'n5')
+      await w.drain()
+      await own.kill()
+      own.restoreFiles()
+      await own.restart()
+      await send(w, ...after)
+      expect((await logDepth(w.ctx, logOf(w)))?.waiting).toBe(after.length)
+      await moveAll(w.ctx)
+      expect(await entries(w)).toBe(after.length)
+      await w.drain()
+      expect(await appliedNames(w)).toEqual(['n1', 'n2', 'n3', 'n4', 'n5', ...after])
+      await send(w, 'n9')
+      await w.drain()
+      expect((await appliedNames(w)).at(-1)).toBe('n9')
+      expect(await logOf(w).extent()).toMatchObject({ count: 0 })
+    },
+  )
 
   test('holds timers back until everything that was accepted before them is in the queue', async () => {
     await using w = await world({ env: logSettings(nats) })

@@ -5,7 +5,7 @@
 import { Type } from 'typebox'
 import { ApiError } from '../../../lib/errors.ts'
 import { isConflict, sql } from '../../postgres/db.ts'
-import type { AcceptedLog, StoredEntry } from '../../runtime/accepted-log.ts'
+import type { AcceptedLog, LogExtent, StoredEntry } from '../../runtime/accepted-log.ts'
 import { afterCommit, type Ctx, type InTx, inTx, type JobName } from '../../runtime/ctx.ts'
 import type { ReplyRecord } from '../../runtime/reply-record.ts'
 import { isFingerprintOf } from '../../runtime/request-fingerprint.ts'
@@ -14,7 +14,8 @@ import { hasRoom } from '../backlog.ts'
 import { type Job, job } from '../jobs.ts'
 import { APPLY, parkedWith, parkItems } from '../queue.ts'
 import { fromBytes } from './log-entry.ts'
-import { findPosition, storeComplete, storePosition, takeLease } from './position.ts'
+import { movedUpTo } from './moved-up-to.ts'
+import { findPosition, type Position, storeComplete, storePosition, takeLease } from './position.ts'
 
 /** The job that moves accepted requests. It is woken by the log. */
 export const MOVE: JobName = { name: 'ingest.move' }
@@ -38,25 +39,24 @@ export async function moveNext(ctx: Ctx, log: AcceptedLog): Promise<number> {
   const lease = await takeLease(ctx, id, log.mover)
   if (!lease || !(await hasRoom(ctx))) return 0
   const at = new Date(ctx.clock.now().getTime() - ctx.clock.skewMs)
-  const { first, last } = await log.extent()
+  const extent = await log.extent()
   if (log.id !== id) return movesAnother(ctx, log, id)
-  if (last <= lease.position) {
-    await storeComplete(ctx, id, lease.position, at)
-    return 0
-  }
-  const from = Math.max(lease.position, first - 1)
+  const from = await movedUpTo(log, lease, extent)
+  if (extent.last === from && from <= lease.position) return movedAll(ctx, log, lease, extent, at)
   if (from > lease.position) ctx.log.error({ log: id, from: lease.position + 1, to: from }, 'accepted requests were deleted from the log')
-  const entries = from < last ? await log.readAfter(from, BATCH) : []
+  if (from < lease.position) ctx.log.error({ log: id, from, to: lease.position }, FALLEN_BACK)
+  const entries = from < extent.last ? await log.readAfter(from, BATCH) : []
   if (log.id !== id) return movesAnother(ctx, log, id)
-  const to = entries.at(-1)?.position ?? from
-  if (to === lease.position) return 0
+  const last = entries.at(-1)
+  if (!last && from <= lease.position) return 0
+  const to = last?.position ?? from
   const requests = entries.flatMap((entry) => readable(ctx, entry))
   // What is still in the log was accepted later, but for what another process was about to append.
   const completeTo = new Date((requests.at(-1)?.receivedAt ?? lease.complete_to).getTime() - ctx.clock.skewMs)
   try {
     await inTx(ctx, async (ctx) => {
       await store(ctx, requests)
-      await storePosition(ctx, id, lease.position, { to, completeTo })
+      await storePosition(ctx, id, lease, { to, storedAt: last?.storedAt ?? lease.stored_at, completeTo })
       ctx.wake(APPLY)
     })
   } catch (error) {
@@ -65,6 +65,17 @@ export async function moveNext(ctx: Ctx, log: AcceptedLog): Promise<number> {
   }
   await forget(ctx, log, id, to)
   return Math.max(1, entries.length)
+}
+
+const FALLEN_BACK =
+  'the log of accepted requests has lost its last entries, which were moved before; requests that it lost before they were moved are lost'
+
+/** Everything that was accepted before an instant was moved. What a log that has lost its end still holds is deleted again. */
+async function movedAll(ctx: Ctx, log: AcceptedLog, { position }: Position, { first, last }: LogExtent, at: Date): Promise<0> {
+  const { id } = log
+  await storeComplete(ctx, id, position, at)
+  if (first <= last && last < position) await forget(ctx, log, id, last)
+  return 0
 }
 
 /** The log was created again: what is in it is moved from its beginning. */
@@ -139,7 +150,8 @@ export async function moveAll(ctx: Ctx): Promise<void> {
   if (!log) return
   const startedAt = performance.now()
   const { last } = await log.extent()
-  while ((await findPosition(ctx, log.id)).position < last) {
+  // The position is read first: what is appended and moved meanwhile must not look lost.
+  while ((await movedUpTo(log, await findPosition(ctx, log.id), await log.extent())) < last) {
     if ((await moveNext(ctx, log)) > 0) continue
     if (performance.now() - startedAt > ALL_MAX_MS) throw behind()
     await ctx.clock.sleep(AGAIN_MS)

@@ -15,13 +15,14 @@ import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
 import { type ClaimedMessage, TRANSACTIONAL } from '../schema.ts'
 import { claim } from './claim.ts'
 import { keepLease, withLease } from './lease.ts'
 import { renewLeases } from './queries.ts'
-import { createSender, sendQueue } from './sender.ts'
+import { createSender, releaseLeases, sendQueue } from './sender.ts'
 
 const Row = Type.Object({
   state: Type.String(),
@@ -253,6 +254,30 @@ test('a lease that another transaction renews at the same time is held', async (
   expect(await besides(w, renewal, () => renewLeases(w.ctx, messages, at))).toHaveLength(1)
   w.advance('6 minutes')
   await w.drain()
+})
+
+test('a process whose clock is behind sends what it has claimed, and no other process sends it too', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await waiting(w)
+  w.advance('10 minutes')
+  /** A process on a machine of its own. */
+  const processAt = (behindMs: number): Ctx => {
+    const { now, sleep } = createTestClock(new Date(w.clock.now().getTime() - behindMs))
+    return { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+  }
+  const [behind, ahead] = [processAt(2 * MINUTE_MS), processAt(0)]
+  const mail = { project_id: w.projectId, channel: 'email' as const, limit: 10 }
+  const first = { messages: await claim(behind, TRANSACTIONAL, [mail]), at: behind.clock.now() }
+  expect(first.messages).toHaveLength(1)
+  await releaseLeases(ahead)
+  const second = { messages: await claim(ahead, TRANSACTIONAL, [mail]), at: ahead.clock.now() }
+  if (second.messages.length > 0) await send(ahead, second)
+  await send(behind, first)
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  expect(await messages(w)).toMatchObject([{ state: 'sent', attempts: 1 }])
 })
 
 test('each project has leases of its own, and what is not claimed has none', async () => {

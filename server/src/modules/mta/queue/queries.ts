@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { firstOfEach } from '../../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { databaseNow, toDatabaseTime, toOwnTime } from '../../../infra/runtime/database-time.ts'
 import type { MessageId, ProjectId } from '../../../lib/ids.ts'
 import { Flag, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import type { MailPriority } from '../shaping/retries.ts'
@@ -98,10 +99,7 @@ export const projectsWithMail = (ctx: Ctx, priority: MailPriority, limit: number
 export const nextMailAt = (ctx: Ctx, priority: MailPriority): Promise<Date | null> =>
   ctx.db.value(Nullable(Instant), sql`with recursive ${waitingProjects(priority)} select min(due_at) as due_at from waiting`)
 
-/**
- * Rows `r` that were locked, read where they lie. One that another transaction changed since the statement began lies elsewhere and is left
- * out, so this is for statements that are run again while there is something to do.
- */
+/** Locked rows `r`, read where they lie. Leaves out what was changed since the statement began, so it is for statements that are run again. */
 const among = (rows: Sql) => sql`r.ctid = any(array(select tid from ${rows}))`
 
 /** Whether the last entry of the history of `r` is an attempt that is followed by another one. Otherwise the email is sent again after its end. */
@@ -136,7 +134,7 @@ export const claimMail = (ctx: Ctx, priority: MailPriority, shares: MailShare[],
           ) r
         )
         update mail_recipients r
-        set state = 'claimed', attempts = r.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
+        set state = 'claimed', attempts = r.attempts + 1, lease_token = q.token, lease_until = ${toDatabaseTime(ctx, leaseUntil)}
         from queues q
         where ${among(sql`due`)} and r.project_id + 0 = q.project_id
         returning ${claimedMail}`,
@@ -174,7 +172,7 @@ export const renewMailLeases = (ctx: ProjectCtx, rows: readonly ClaimedRecipient
   ctx.db.many(
     Key,
     sql`with ${held(ctx, rows)}
-        update mail_recipients r set lease_until = ${leaseUntil} from held where ${withKeysOf(ctx, sql`held`)}
+        update mail_recipients r set lease_until = ${toDatabaseTime(ctx, leaseUntil)} from held where ${withKeysOf(ctx, sql`held`)}
         returning r.mail_id, r.no`,
   )
 
@@ -183,7 +181,7 @@ export const releaseMailLeases = (ctx: Ctx, limit: number) =>
   ctx.db.run(
     sql`with ended as materialized (
           select ctid as tid from mail_recipients
-          where state = 'claimed' and lease_until <= ${ctx.clock.now()}
+          where state = 'claimed' and lease_until <= ${databaseNow(ctx)}
           order by lease_until
           limit ${limit}
           for update skip locked
@@ -195,7 +193,8 @@ export const releaseMailLeases = (ctx: Ctx, limit: number) =>
 export const nextMailLeaseEnd = (ctx: Ctx): Promise<Date | null> =>
   ctx.db.value(
     Nullable(Instant),
-    sql`select (select lease_until from mail_recipients where state = 'claimed' order by lease_until limit 1) as lease_until`,
+    sql`select ${toOwnTime(ctx, sql`lease_until`)} as lease_until
+        from (select (select lease_until from mail_recipients where state = 'claimed' order by lease_until limit 1) as lease_until) next`,
   )
 
 /** Returns held recipients whose time is over to the queue, so that they are given up. */

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { besides } from '../../../../test/besides.ts'
 import { BULK, queueMail } from '../../../../test/queued-mail.ts'
+import { createTestClock } from '../../../../test/test-clock.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
@@ -95,6 +96,20 @@ describe('what a statement finds changed by another transaction', () => {
     await claim()
     w.advance('1 minute')
     await besides(w, renewal(), () => releaseMailLeases(w.ctx, 10))
+    expect(await states()).toEqual(all('claimed'))
+  })
+
+  test('a lease of a process whose clock is behind is not released by others', async () => {
+    /** A process on a machine of its own. */
+    const processAt = (behindMs: number) => {
+      const { now, sleep } = createTestClock(new Date(w.clock.now().getTime() - behindMs))
+      return { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+    }
+    w.advance('10 minutes')
+    const [behind, ahead] = [processAt(2 * MINUTE_MS), processAt(0)]
+    const until = new Date(behind.clock.now().getTime() + MINUTE_MS)
+    await claimMail(behind, BULK, [{ project_id: w.projectId, limit: 10 }], until)
+    await releaseMailLeases(ahead, 10)
     expect(await states()).toEqual(all('claimed'))
   })
 
