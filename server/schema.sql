@@ -1166,6 +1166,8 @@ create table log_positions (
   mover text not null,
   leased_until timestamp(3) with time zone not null,
   complete_to timestamp(3) with time zone not null,
+  stored_at timestamp(3) with time zone,
+  stored_at_position bigint,
   constraint log_positions_pkey PRIMARY KEY (log)
 );
 

@@ -118,7 +118,7 @@ function addRoutes(app: FastifyInstance, options: HttpOptions, shared: Shared) {
       app.route({
         method,
         url,
-        handler: (request, reply) => (hasEmptySegment(request) ? fail(options, request, reply, routeMissing()) : handler(request, reply)),
+        handler: (request, reply) => (hasEmptyParameter(request) ? fail(options, request, reply, routeMissing()) : handler(request, reply)),
       })
     for (const route of compiled) add(methodsOf(route), (request, reply) => answer(options, { ...shared, route, request, reply }))
     const served = compiled.flatMap(methodsOf)
@@ -134,7 +134,7 @@ const methodsOf = ({ def }: CompiledRoute): string[] => (def.method === 'GET' ? 
 const allowOf = (routes: CompiledRoute[]) => [...routes.flatMap(methodsOf), 'OPTIONS'].join(', ')
 
 /** Two slashes in a row match a parameter, but are another path (D-HTTP-4). */
-const hasEmptySegment = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
+const hasEmptyParameter = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
 
 const routeMissing = () => new ApiError('resource_missing', 'This path does not exist. See /docs for the API.', { reason: 'route' })
 

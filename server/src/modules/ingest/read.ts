@@ -31,7 +31,7 @@ export function readRequest(entry: QueueEntry): (Item | ParkedItem)[] {
     const { kind, request_id, received_at, body } = entry
     return [{ kind, request_id, received_at, item: storableText(String(body)), reason: (error as Error).message }]
   }
-  return items.map((item, index) => readItem(entry, item, index))
+  return items.map((item, index) => parseItem(entry, item, index))
 }
 
 function itemsOf(body: Buffer): unknown[] {
@@ -40,7 +40,7 @@ function itemsOf(body: Buffer): unknown[] {
   return items
 }
 
-function readItem({ position, kind, user_id, request_id, received_at }: QueueEntry, item: unknown, index: number): Item | ParkedItem {
+function parseItem({ position, kind, user_id, request_id, received_at }: QueueEntry, item: unknown, index: number): Item | ParkedItem {
   const source = { kind, request_id, received_at, item: parkedWith(item, user_id) }
   const key = `${position}-${index}`
   if (kind === 'journeys') return { key, source, journey: item as QueuedJourneyItem }

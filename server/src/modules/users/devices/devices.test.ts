@@ -145,7 +145,7 @@ test('a device is registered for the user of each id among its own kind', async 
     { external_id: 'ana' },
     { anonymous_id: 'ana' },
   ])
-  const visitor = body.results[2].user.id
+  const anonymous = body.results[2].user.id
   const register = (device_id: string, ids: object) => w.post('/api/client/devices', { device_id, token: `of ${device_id}`, ...ids })
   const owners = async (...ids: UserId[]) => (await pushDevicesOf(w.ctx, ids)).map(({ user_id, device_id }) => [user_id, device_id]).sort()
   expect((await register('d1', { anonymous_id: 'v1' })).status).toBe(200)
@@ -163,7 +163,7 @@ test('a device is registered for the user of each id among its own kind', async 
     [kim.id, 'd3'],
     [kim.id, 'd4'],
   ])
-  expect([await owners(ana.id), await owners(visitor)]).toEqual([[], [[visitor, 'd2']]])
+  expect([await owners(ana.id), await owners(anonymous)]).toEqual([[], [[anonymous, 'd2']]])
 })
 
 test('a member that is left out when a device is registered again keeps its value, and null clears it', async () => {
