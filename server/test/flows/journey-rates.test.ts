@@ -93,6 +93,28 @@ test('users who keep their places at the rate of an earlier version are followed
   expect(await passedBy(w, 4)).toEqual([1, 2, 3, 4, 5])
 })
 
+test('places are kept to their end by users whom an exit criterion could let leave earlier', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, steps({ rate_limit: 2, rate_interval: 'hour' }))
+  await enter(w, 'ana', 'bob', 'kim')
+  // Time alone can meet the rule before most places come, and nobody is vip.
+  const quiet = {
+    all: [
+      { event: 'login', within: '90m', exactly: 0 },
+      { attribute: 'data.vip', is: true },
+    ],
+  }
+  const out = { type: 'exit', ...at, data: { reason: 'quiet', when: [{ rule: quiet }] } }
+  await w.post(
+    '/api/client/events',
+    ['lee', 'pia', 'zoe'].map((external_id) => ({ name: 'login', external_id })),
+  )
+  await publish(w, journey, { ...steps(HOURLY), out }, {})
+  await enter(w, 'lee', 'pia', 'zoe')
+  await publish(w, journey, { ...steps(HOURLY, 'passed again'), out })
+  expect(await passedBy(w, 4)).toEqual([2, 3, 4, 5, 6])
+})
+
 test('the places of users who stay on their version are not given to others', async () => {
   await using w = await world()
   const journey = await createJourney(w, { status: 'live' }, steps(HOURLY))
