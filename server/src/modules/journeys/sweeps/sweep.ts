@@ -43,8 +43,7 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
     case 'publish':
       return overTwice(ctx, sweep, work, await leftBehind(ctx, sweep, work.params), { do: 'plan', version: work.params.version })
     case 'exit':
-      if (sweep.cursor === null && !work.params.isAgain) await freeAllPlaces(ctx, sweep.journey_id)
-      return overTwice(ctx, sweep, work, { enteredBefore: lastEntry(ctx, work.params) }, { do: 'exit', reason: work.params.reason })
+      return letExit(ctx, sweep, work)
     case 'resume':
       return overTwice(ctx, sweep, work, { held: true }, { do: 'wake' })
     case 'clock':
@@ -85,6 +84,17 @@ async function overTwice(ctx: InTx, sweep: SweepRow, work: TwiceWork, filter: En
   if (done === USERS_AT_ONCE || work.params.isAgain) return done
   const again = { kind: work.kind, params: { ...work.params, isAgain: true } } as TwiceWork
   await insertSweep(ctx, sweep.journey_id, again, new Date(ctx.clock.now().getTime() + MINUTE_MS))
+  return done
+}
+
+/**
+ * Lets users exit. Their places at balancers are free when all of them exit: before, some may stay if the journey is switched on again.
+ * In a restored journey the places are those of users who entered since, because archiving it has freed the others.
+ */
+async function letExit(ctx: InTx, sweep: SweepRow, work: Extract<SweepWork, { kind: 'exit' }>): Promise<number> {
+  const { reason, isAgain, isRestored } = work.params
+  const done = await overTwice(ctx, sweep, work, { enteredBefore: lastEntry(ctx, work.params) }, { do: 'exit', reason })
+  if (done < USERS_AT_ONCE && !isAgain && !isRestored) await freeAllPlaces(ctx, sweep.journey_id)
   return done
 }
 
