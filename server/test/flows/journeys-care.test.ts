@@ -140,6 +140,25 @@ test('a clock that is set back fires no timer twice, and instants of a user do n
   expect(await past(w)).toMatchObject([{ outcome: 'completed' }])
 })
 
+test('a time of day that came in a future that did not come does not keep a loop from its next one', async () => {
+  await using w = await world()
+  await w.users('ana')
+  await live(w, {
+    start,
+    wait: { ...steps.wait, data: { format: 'time', time: '12:00' }, children: to('tick') },
+    tick: { type: 'event', ...at, data: { event_name: 'tick' }, children: to('wait') },
+  })
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  const before = w.clock.now()
+  const noon = (await inside(w))[0]?.due_at
+  w.advance('40 days')
+  await w.drain()
+  w.clock.set(before)
+  await w.drain()
+  expect(await inside(w)).toMatchObject([{ parked: null, due_at: noon }])
+})
+
 test('users who acted in a future that did not come act again: waits count from now, and places, calls and schedules too', async () => {
   await using w = await world()
   await w.users('ana')

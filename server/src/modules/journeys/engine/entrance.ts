@@ -1,6 +1,6 @@
 /** An entrance in memory, and how it changes. Pure. */
 import type { JourneyId, UserId } from '../../../lib/ids.ts'
-import { HOUR_MS } from '../../../lib/times.ts'
+import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
 import type { Answer, EntryEvent, Seen, Visit } from '../steps/step.ts'
 import type { NewEntrance } from './entry.ts'
 import type { CompiledStep, Graph } from './graph.ts'
@@ -194,6 +194,9 @@ export function setBack(entrance: Entrance, now: Date): void {
   entrance.arrivedAt = notAfter(entrance.arrivedAt)
   entrance.actedAt = notAfter(entrance.actedAt)
   if (entrance.event && new Date(entrance.event.created_at) > now) entrance.event = { ...entrance.event, created_at: now.toISOString() }
+  // A time of day that came less than a day ahead does not come a second time.
+  const isAhead = ({ left_at }: Visit) => left_at !== null && Date.parse(left_at) > now.getTime() + DAY_MS
+  for (const visit of entrance.trail.filter(isAhead)) visit.left_at = now.toISOString()
   visitOf(entrance).arrived_at = entrance.arrivedAt.toISOString()
   entrance.isChanged = true
 }
