@@ -159,6 +159,31 @@ test('a time of day that came in a future that did not come does not keep a loop
   expect(await inside(w)).toMatchObject([{ parked: null, due_at: noon }])
 })
 
+test('a call that was asked for in a future that did not come is given up in time', async () => {
+  await using w = await world()
+  await using receiver = await w.receiver()
+  await w.users('ana')
+  const call = { type: 'webhook', ...at, data: { url: receiver.url }, children: to('end') }
+  await live(w, { start: { ...start, children: to('call') }, call, end: steps.end })
+  const before = w.clock.now()
+  w.advance('40 days')
+  await w.drain()
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain('ingest.apply')
+  w.clock.set(before)
+  const withoutCalls = async () => {
+    for (const job of ['journeys.check-clock', 'journeys.sweep', 'ingest.apply']) await w.drain(job)
+  }
+  await withoutCalls()
+  w.advance('24 hours')
+  w.advance('1 minute')
+  await w.drain('journeys.call')
+  expect(receiver.requests).toEqual([])
+  w.advance('1 hour')
+  await withoutCalls()
+  expect(await inside(w)).toEqual([])
+})
+
 test('users who acted in a future that did not come act again: waits count from now, and places, calls and schedules too', async () => {
   await using w = await world()
   await w.users('ana')

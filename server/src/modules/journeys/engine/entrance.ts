@@ -190,6 +190,11 @@ export function unpark(entrance: Entrance): void {
 /** Sets times of an entrance that are in the future, because a clock was ahead, back to now. */
 export function setBack(entrance: Entrance, now: Date): void {
   const notAfter = (at: Date) => (at > now ? now : at)
+  const aheadMs = Math.max(0, entrance.arrivedAt.getTime() - now.getTime())
+  const earlier = (at: Date | null) => at && new Date(at.getTime() - aheadMs)
+  const { dueAt, until } = entrance
+  // For steps that do not look at their time anew.
+  setTimer(entrance, earlier(until ?? dueAt), until && earlier(dueAt))
   entrance.enteredAt = notAfter(entrance.enteredAt)
   entrance.arrivedAt = notAfter(entrance.arrivedAt)
   entrance.actedAt = notAfter(entrance.actedAt)
