@@ -572,6 +572,34 @@ test('the rule of a new version ends the journey of those who are moved to it', 
   expect(await past(w)).toMatchObject([{ reason: 'bought' }])
 })
 
+test('a plan and statistics are right for steps and paths with names that all objects have', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const graph = {
+    start: { ...start, children: to('gate') },
+    gate: {
+      type: 'gate',
+      ...at,
+      data: { branches: ['constructor', 'other'].map((path) => ({ path, rule: { attribute: 'external_id', is: 'ana' } })) },
+      children: [
+        { external_id: 'constructor', path: 'constructor' },
+        { external_id: 'end', path: 'other' },
+        { external_id: 'end', path: 'else' },
+      ],
+    },
+    constructor: steps.wait,
+    end: steps.end,
+  }
+  const journey = await live(w, graph)
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  expect((await journey.get('stats')).steps.gate.paths).toEqual(JSON.parse('{"constructor": 1}'))
+  expect((await journey.put({ ...graph, end: { ...steps.end, data: { reason: 'changed' } } })).status).toBe(200)
+  expect((await journey.post('publish', { plan: { default: 'exit' } })).body).toMatchObject({ moving: 1 })
+  await w.drain()
+  expect(await past(w)).toMatchObject([{ reason: 'published' }])
+})
+
 test('a user who is moved or skips a step while a message or a call waits gets neither any more', async () => {
   await using w = await world()
   await w.users('ana', 'lee')
