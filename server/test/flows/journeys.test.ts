@@ -121,6 +121,25 @@ test('an event makes a user enter, who waits, gets a message and leaves', async 
   expect(await sent(w)).toHaveLength(1)
 })
 
+test.each(['entrances', 'users/ana/skip'])('a message that follows from a request is transactional: %s', async (request) => {
+  await using w = await world()
+  await w.users('ana')
+  const send = await campaign(w)
+  const id = await live(w, {
+    api: { type: 'entrance', data: { trigger: 'api' }, children: ['send'] },
+    start: { ...entrance('cart'), children: ['wait'] },
+    wait: { type: 'delay', data: { hours: 1 }, children: ['send'] },
+    send: { type: 'action', data: { campaign_id: send } },
+  })
+  if (request !== 'entrances') await event(w, 'cart', 'ana')
+  await w.drain()
+  const body = request === 'entrances' ? { external_id: 'ana' } : {}
+  expect((await w.post(`/api/client/journeys/${id}/${request}`, body)).status).toBe(202)
+  await w.drain('ingest.apply')
+  await w.drain('messages.send')
+  expect(await sent(w)).toHaveLength(1)
+})
+
 test('a template reads the entry event, the key and the answers of the journey', async () => {
   await using w = await world()
   await w.users('ana')
