@@ -2,9 +2,10 @@
  * The job that works through many users of a journey. It appends items to the ingest queue, 1,000 users at a time, and notes how far it is
  * in the same transaction, so that a crash repeats nothing and leaves no user out.
  */
+import { isDatabaseAway } from '../../../infra/postgres/database-away.ts'
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
-import type { UserId } from '../../../lib/ids.ts'
+import type { ProjectId, UserId } from '../../../lib/ids.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
 import { audienceAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter, setBackJourneyUsers } from '../../positions/index.ts'
@@ -28,13 +29,40 @@ export const REST_MS = SECOND_MS
 
 const FIRST: Cursor = { user_id: 0 as UserId, entrance_id: -1 }
 
-/** Does one batch of each sweep that is due. Returns the number of users. */
+/** The projects whose sweeps rest, and the sweeps that failed: the others go on. */
+type Left = { projects: Set<ProjectId>; sweeps: Set<number> }
+
+/** Does one batch of sweeps that are due. Returns the number of users. Throws what failed if nothing was done. */
 export async function sweepDue(ctx: Ctx): Promise<number> {
-  return inEachProject(ctx, await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE)), async (ctx, { id }) => {
-    if (await hasBacklogOver(ctx, ctx.projectId, WAITING_MAX)) return 0
-    const sweep = await claimSweep(ctx, id)
-    return sweep ? Math.max(1, await advance(ctx, sweep)) : 0
-  })
+  const left: Left = { projects: new Set(), sweeps: new Set() }
+  let failure: unknown
+  const countFailed = async (_: Ctx, { id }: { id: number }, error: unknown): Promise<number> => {
+    if (isDatabaseAway(error)) throw error
+    failure ??= error
+    left.sweeps.add(id)
+    return 0
+  }
+  for (;;) {
+    const before = sizeOf(left)
+    const due = await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE, left))
+    const done = await inEachProject(ctx, due, (ctx, { id }) => sweepOnce(ctx, id, left), countFailed)
+    if (done > 0) return done
+    if (sizeOf(left) > before) continue
+    if (failure !== undefined) throw failure
+    return 0
+  }
+}
+
+const sizeOf = ({ projects, sweeps }: Left): number => projects.size + sweeps.size
+
+async function sweepOnce(ctx: InTx, id: number, { projects }: Left): Promise<number> {
+  if (projects.has(ctx.projectId)) return 0
+  if (await hasBacklogOver(ctx, ctx.projectId, WAITING_MAX)) {
+    projects.add(ctx.projectId)
+    return 0
+  }
+  const sweep = await claimSweep(ctx, id)
+  return sweep ? Math.max(1, await advance(ctx, sweep)) : 0
 }
 
 async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
