@@ -140,6 +140,27 @@ test.each(['entrances', 'users/ana/skip'])('a message that follows from a reques
   expect(await sent(w)).toHaveLength(1)
 })
 
+test('a message that follows from a list which users enter because time passes waits for no one, and delays no password reset', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const rule = { event: 'login', within: '1h', exactly: 0 }
+  const list = (await w.post('/api/client/lists', { name: 'Away', type: 'dynamic', rule })).body.id
+  await event(w, 'login', 'ana')
+  await w.drain()
+  const send = await campaign(w)
+  await live(w, {
+    start: { type: 'entrance', data: { trigger: 'list', list_id: list }, children: ['send'] },
+    send: { type: 'action', data: { campaign_id: send } },
+  })
+  w.advance('61 minutes')
+  await w.drain('timers.apply')
+  await w.drain('ingest.apply')
+  await w.drain('messages.send', 'messages.send-bulk')
+  expect(await sent(w)).toEqual([])
+  await w.drain('messages.send-timed')
+  expect(await sent(w)).toHaveLength(1)
+})
+
 test('a template reads the entry event, the key and the answers of the journey', async () => {
   await using w = await world()
   await w.users('ana')

@@ -83,7 +83,7 @@ const isRequest = (item: JourneyItem): boolean =>
  * request have a priority of their own: a million reminders at nine o’clock do not delay a password reset, and a campaign does not delay them.
  */
 const intentsOf = ({ intended }: LiveWorld, occasions: Occasion[]): MessageIntent[] => {
-  const isAsked = ({ facts, items }: Occasion) => facts.length > 0 || items.some(isRequest)
+  const isAsked = ({ facts, items, isOfTime }: Occasion) => (facts.length > 0 && !isOfTime) || items.some(isRequest)
   const asked = new Set(occasions.filter(isAsked).map(({ userId }) => userId))
   return intended
     .filter(({ asked: { entrance } }) => !hasLeftEarly(entrance))
