@@ -40,6 +40,7 @@ const consumerOf = (outside: Ctx): Consumer<Item, KnownUsers, TimerOfUser> => ({
     await Promise.all([publishedGraphsAhead(ctx), knownIdsAhead(ctx), listsAhead(ctx)])
   },
   projectsDue: projectsWithDueTimers,
+  nextDueAt: nextTimerAt,
   findDue: async (ctx, upTo, max) => (await findDueTimers(ctx, upTo, max)).map((timer) => ({ userId: timer.user_id, timer })),
   apply: (ctx, items, known, partition, due) => applyBatch(ctx, { outside: outside.db, partition }, items, known, due),
   async parkDue(ctx, { timer }, reason) {

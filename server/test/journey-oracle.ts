@@ -174,7 +174,7 @@ export function interpret(journey: Journey, user: User, inputs: OracleInput[], u
   const noteMatches = (run: Run, input: Input, at: Date) => {
     for (const [key, step] of Object.entries(graph)) {
       if (key === run.step || !kindOf(step).matches) continue
-      const names = kindOf(step).matches?.(step.data, contextOf(journey, user, run, key, input, at)) ?? []
+      const names = kindOf(step).matches?.(step.data, contextOf(journey, user, run, key, input, at), false) ?? []
       for (const name of names) run.seen = { ...run.seen, [`${key}:${name}`]: at.toISOString() }
     }
   }

@@ -13,8 +13,8 @@ const PROBES = /^with recursive|q\.until|journey_versions/
 
 type Statements = { reads: string[]; writes: string[] }
 
-/** Has the connections that are opened from now on recorded, and returns the statements about users of journeys while something runs. */
-function recordStatements(): Disposable & { of(work: () => Promise<unknown>): Promise<Statements> } {
+/** Has the connections that are opened from now on recorded, and returns the statements about these tables while something runs. */
+function recordStatements(tables = USER_TABLES): Disposable & { of(work: () => Promise<unknown>): Promise<Statements> } {
   let texts: string[] = []
   const { query } = pg.Client.prototype
   pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
@@ -28,7 +28,7 @@ function recordStatements(): Disposable & { of(work: () => Promise<unknown>): Pr
       texts = []
       await work()
       expect(texts.some((text) => PROBES.test(text))).toBe(true)
-      const own = texts.filter((text) => USER_TABLES.test(text) && !PROBES.test(text))
+      const own = texts.filter((text) => tables.test(text) && !PROBES.test(text))
       return { reads: own.filter(isRead), writes: own.filter((text) => !isRead(text)) }
     },
     [Symbol.dispose]() {
@@ -91,6 +91,30 @@ test('a batch that no journey watches costs no statement about users, and others
     expect(many.writes.length, many.writes.join('\n')).toBeLessThanOrEqual(writes)
     expect([many.reads.length, many.writes.length]).toEqual([few.reads.length, few.writes.length])
   }
+})
+
+test('a step that changes a subscription costs as many statements for few users as for many', async () => {
+  using statements = recordStatements(/\b(user_subscriptions|consent_entries|confirmations|users)\b/)
+  await using w = await world({ own: true })
+  await w.users(...names(100))
+  const { id: subscription_id } = (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })).body
+  await createJourney(
+    w,
+    { status: 'live' },
+    {
+      start: { type: 'entrance', ...at, data: { trigger: 'event', event_name: 'cart' }, children: [to('news')] },
+      news: { type: 'subscription', ...at, data: { subscription_id, state: 0 }, children: [to('end')] },
+      end: { type: 'exit', ...at },
+    },
+  )
+  await sendAndApply(w, 'cart', ['user-99'])
+  const few = await statements.of(() => sendAndApply(w, 'cart', names(5)))
+  const many = await statements.of(() => sendAndApply(w, 'cart', names(90).slice(5)))
+  expect([many.reads.length, many.writes.length], many.writes.join('\n')).toEqual([few.reads.length, few.writes.length])
+  const { results } = (await w.get('/api/client/users/user-89/consents')).body
+  expect(results).toMatchObject([
+    { state: 0, source: 'journey', proof: { journey_id: expect.any(Number), entrance_id: expect.any(Number) } },
+  ])
 })
 
 test('a batch that merges users costs no statement about users of journeys in a project without journeys', async () => {

@@ -1,5 +1,6 @@
 /** Places at balancers when journeys are published, stopped and archived, observed at the users who pass. */
 import { expect, test } from 'vitest'
+import { run } from '../blasts.ts'
 import { createJourney, type JourneyClient } from '../journeys.ts'
 import { select } from '../select.ts'
 import { type World, world } from '../world.ts'
@@ -93,6 +94,28 @@ test('users who keep their places at the rate of an earlier version are followed
   expect(await passedBy(w, 4)).toEqual([1, 2, 3, 4, 5])
 })
 
+test('places are kept to their end by users whom an exit criterion could let leave earlier', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, steps({ rate_limit: 2, rate_interval: 'hour' }))
+  await enter(w, 'ana', 'bob', 'kim')
+  // Time alone can meet the rule before most places come, and nobody is vip.
+  const quiet = {
+    all: [
+      { event: 'login', within: '90m', exactly: 0 },
+      { attribute: 'data.vip', is: true },
+    ],
+  }
+  const out = { type: 'exit', ...at, data: { reason: 'quiet', when: [{ rule: quiet }] } }
+  await w.post(
+    '/api/client/events',
+    ['lee', 'pia', 'zoe'].map((external_id) => ({ name: 'login', external_id })),
+  )
+  await publish(w, journey, { ...steps(HOURLY), out }, {})
+  await enter(w, 'lee', 'pia', 'zoe')
+  await publish(w, journey, { ...steps(HOURLY, 'passed again'), out })
+  expect(await passedBy(w, 4)).toEqual([2, 3, 4, 5, 6])
+})
+
 test('the places of users who stay on their version are not given to others', async () => {
   await using w = await world()
   const journey = await createJourney(w, { status: 'live' }, steps(HOURLY))
@@ -117,6 +140,42 @@ test.each(['stop', 'archive', 'publish'])('users who all leave a balancer leave 
   if (how !== 'publish') expect((await w.patch(journey.path, { status: 'live' })).status).toBe(200)
   await enter(w, 'zoe')
   expect((await left(w)).at(-1)).toMatchObject({ user: 'zoe', reason: expect.stringContaining('passed') })
+})
+
+test('users who enter a restored journey before those inside have exited keep their places', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, steps(HOURLY))
+  await enter(w, 'ana', 'bob')
+  expect((await w.delete(journey.path)).status).toBe(204)
+  expect((await w.post(`${journey.path}/unarchive`)).status).toBe(200)
+  expect((await w.patch(journey.path, { status: 'live' })).status).toBe(200)
+  w.advance('1 minute')
+  await w.users('kim', 'lee')
+  for (const external_id of ['kim', 'lee']) await w.post('/api/client/events', [{ name: 'cart', external_id }])
+  await w.drain('ingest.apply')
+  await enter(w, 'zoe')
+  expect(await passedBy(w, 2)).toEqual([2, 3, 4])
+})
+
+test('users whom a stopped journey keeps because it is switched on again keep their places', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, steps(HOURLY))
+  await enter(w, 'ana', 'bob', 'kim')
+  // The sweep comes to these first.
+  await select(
+    w,
+    `insert into journey_entrances (project_id, user_id, entrance_id, journey_id, step_id, version, visit, depth, entered_at, arrived_at, acted_at, slot, cause)
+     select project_id, (select min(id) from users where project_id = $1), g, journey_id, step_id, version, visit, depth, entered_at, arrived_at, acted_at, slot || g, cause
+     from (select * from journey_entrances where project_id = $1 limit 1) e, generate_series(1, 1000) g`,
+    [w.projectId],
+  )
+  expect((await journey.post('stop')).status).toBe(202)
+  expect(await run(w, 'journeys.sweep')).toBe(1000)
+  await select(w, 'delete from queue_entries where project_id = $1', [w.projectId])
+  await select(w, 'delete from journey_entrances where project_id = $1 and entrance_id <= 1000', [w.projectId])
+  expect((await w.patch(journey.path, { status: 'live' })).status).toBe(200)
+  await enter(w, 'zoe')
+  expect(await passedBy(w, 3)).toEqual([1, 2, 3, 4])
 })
 
 test('users of several versions who come to a balancer together get places by the settings of their own', async () => {

@@ -140,6 +140,50 @@ test('a clock that is set back fires no timer twice, and instants of a user do n
   expect(await past(w)).toMatchObject([{ outcome: 'completed' }])
 })
 
+test('a time of day that came in a future that did not come does not keep a loop from its next one', async () => {
+  await using w = await world()
+  await w.users('ana')
+  await live(w, {
+    start,
+    wait: { ...steps.wait, data: { format: 'time', time: '12:00' }, children: to('tick') },
+    tick: { type: 'event', ...at, data: { event_name: 'tick' }, children: to('wait') },
+  })
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  const before = w.clock.now()
+  const noon = (await inside(w))[0]?.due_at
+  w.advance('40 days')
+  await w.drain()
+  w.clock.set(before)
+  await w.drain()
+  expect(await inside(w)).toMatchObject([{ parked: null, due_at: noon }])
+})
+
+test('a call that was asked for in a future that did not come is given up in time', async () => {
+  await using w = await world()
+  await using receiver = await w.receiver()
+  await w.users('ana')
+  const call = { type: 'webhook', ...at, data: { url: receiver.url }, children: to('end') }
+  await live(w, { start: { ...start, children: to('call') }, call, end: steps.end })
+  const before = w.clock.now()
+  w.advance('40 days')
+  await w.drain()
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain('ingest.apply')
+  w.clock.set(before)
+  const withoutCalls = async () => {
+    for (const job of ['journeys.check-clock', 'journeys.sweep', 'ingest.apply']) await w.drain(job)
+  }
+  await withoutCalls()
+  w.advance('24 hours')
+  w.advance('1 minute')
+  await w.drain('journeys.call')
+  expect(receiver.requests).toEqual([])
+  w.advance('1 hour')
+  await withoutCalls()
+  expect(await inside(w)).toEqual([])
+})
+
 test('users who acted in a future that did not come act again: waits count from now, and places, calls and schedules too', async () => {
   await using w = await world()
   await w.users('ana')
@@ -526,6 +570,34 @@ test('the rule of a new version ends the journey of those who are moved to it', 
   expect((await journey.post('publish', { plan: { default: 'move' } })).status).toBe(200)
   await w.drain()
   expect(await past(w)).toMatchObject([{ reason: 'bought' }])
+})
+
+test('a plan and statistics are right for steps and paths with names that all objects have', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const graph = {
+    start: { ...start, children: to('gate') },
+    gate: {
+      type: 'gate',
+      ...at,
+      data: { branches: ['constructor', 'other'].map((path) => ({ path, rule: { attribute: 'external_id', is: 'ana' } })) },
+      children: [
+        { external_id: 'constructor', path: 'constructor' },
+        { external_id: 'end', path: 'other' },
+        { external_id: 'end', path: 'else' },
+      ],
+    },
+    constructor: steps.wait,
+    end: steps.end,
+  }
+  const journey = await live(w, graph)
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  expect((await journey.get('stats')).steps.gate.paths).toEqual(JSON.parse('{"constructor": 1}'))
+  expect((await journey.put({ ...graph, end: { ...steps.end, data: { reason: 'changed' } } })).status).toBe(200)
+  expect((await journey.post('publish', { plan: { default: 'exit' } })).body).toMatchObject({ moving: 1 })
+  await w.drain()
+  expect(await past(w)).toMatchObject([{ reason: 'published' }])
 })
 
 test('a user who is moved or skips a step while a message or a call waits gets neither any more', async () => {

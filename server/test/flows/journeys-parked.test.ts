@@ -87,3 +87,37 @@ test('a user whose timer failed at a message takes the path of the message, once
   expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(1)
   expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
 })
+
+test.each(['entrance', 'arrival'])('an event that came while its user was parked at a wait counts, since %s', async (since) => {
+  await using w = await world()
+  await w.users('ana')
+  const journey = await createJourney(
+    w,
+    { status: 'live' },
+    {
+      start: { ...READY.start, children: [{ external_id: 'wait' }] },
+      wait: {
+        type: 'wait_until',
+        x: 0,
+        y: 9,
+        data: { conditions: [{ path: 'bought', event_name: 'purchase', since }], timeout: '1d' },
+        children: [
+          { external_id: 'bought', path: 'bought' },
+          { external_id: 'out', path: 'timeout' },
+        ],
+      },
+      bought: { type: 'exit', x: 0, y: 18, data: { reason: 'bought' } },
+      out: { type: 'exit', x: 9, y: 18, data: { reason: 'reminded' } },
+    },
+  )
+  await w.post('/api/client/events', [{ name: 'cart', external_id: 'ana' }])
+  await w.drain()
+  await parkAll(w, 'timer: a statement failed')
+  await w.post('/api/client/events', [{ name: 'purchase', external_id: 'ana' }])
+  await w.drain()
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'wait', parked: 'timer: a statement failed' }])
+  w.advance('2 days')
+  expect((await journey.post('users/ana/retry')).status).toBe(202)
+  await w.drain()
+  expect((await journey.get('users/ana')).entrances).toMatchObject([{ outcome: 'completed', reason: 'bought' }])
+})

@@ -121,6 +121,46 @@ test('an event makes a user enter, who waits, gets a message and leaves', async 
   expect(await sent(w)).toHaveLength(1)
 })
 
+test.each(['entrances', 'users/ana/skip'])('a message that follows from a request is transactional: %s', async (request) => {
+  await using w = await world()
+  await w.users('ana')
+  const send = await campaign(w)
+  const id = await live(w, {
+    api: { type: 'entrance', data: { trigger: 'api' }, children: ['send'] },
+    start: { ...entrance('cart'), children: ['wait'] },
+    wait: { type: 'delay', data: { hours: 1 }, children: ['send'] },
+    send: { type: 'action', data: { campaign_id: send } },
+  })
+  if (request !== 'entrances') await event(w, 'cart', 'ana')
+  await w.drain()
+  const body = request === 'entrances' ? { external_id: 'ana' } : {}
+  expect((await w.post(`/api/client/journeys/${id}/${request}`, body)).status).toBe(202)
+  await w.drain('ingest.apply')
+  await w.drain('messages.send')
+  expect(await sent(w)).toHaveLength(1)
+})
+
+test('a message that follows from a list which users enter because time passes waits for no one, and delays no password reset', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const rule = { event: 'login', within: '1h', exactly: 0 }
+  const list = (await w.post('/api/client/lists', { name: 'Away', type: 'dynamic', rule })).body.id
+  await event(w, 'login', 'ana')
+  await w.drain()
+  const send = await campaign(w)
+  await live(w, {
+    start: { type: 'entrance', data: { trigger: 'list', list_id: list }, children: ['send'] },
+    send: { type: 'action', data: { campaign_id: send } },
+  })
+  w.advance('61 minutes')
+  await w.drain('timers.apply')
+  await w.drain('ingest.apply')
+  await w.drain('messages.send', 'messages.send-bulk')
+  expect(await sent(w)).toEqual([])
+  await w.drain('messages.send-timed')
+  expect(await sent(w)).toHaveLength(1)
+})
+
 test('a template reads the entry event, the key and the answers of the journey', async () => {
   await using w = await world()
   await w.users('ana')

@@ -62,7 +62,7 @@ const BY_AGE: Record<string, string> = {
   queue_entries: 'until they are applied',
   queue_batches: 'until they are applied',
   rate_queues: 'until nothing waits for the rate',
-  journey_calls: 'until they are answered',
+  journey_calls: 'until they are answered, or given up: journeys.delete-calls',
   journey_sweeps: 'until they have passed',
   member_mails: 'until they are sent',
   journey_entrances: 'until the user has left',

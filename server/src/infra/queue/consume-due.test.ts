@@ -272,6 +272,33 @@ describe('a project with a large backlog', () => {
     },
   )
 
+  test('that cannot be applied rests until it is tried again, unless a timer of another project is due before', async () => {
+    await fill(first(), 300)
+    const nextAt = async () => {
+      const { done, nextAt } = await apply()
+      return { done, nextAt }
+    }
+    const inMs = (ms: number) => new Date(w.clock.now().getTime() + ms)
+    {
+      await using _ = await failSaves({ ...w, ...first() }, { table: 'events', on: 'insert', when: 'true', code: DISK_FULL })
+      await expect(applyToEnd()).rejects.toThrow()
+      expect(await nextAt()).toEqual({ done: 0, nextAt: inMs(500) })
+      for (const [tenant, at] of [
+        [first(), inMs(-10)],
+        [some(1, 2)[0] as Tenant, inMs(200)],
+      ] as const)
+        await w.db.run(
+          sql`insert into journey_timers (project_id, journey_id, due_at, user_id, entrance_id, visit)
+              values (${tenant.projectId}, 1, ${at}, 1, 1, 1)`,
+        )
+      expect(await nextAt()).toEqual({ done: 0, nextAt: inMs(200) })
+    }
+    await w.db.run(sql`delete from journey_timers`)
+    w.advance('15 seconds')
+    await applyAll()
+    expect(await namesOf(first())).toHaveLength(300)
+  })
+
   test('is applied in a transaction of its own', async () => {
     await fill(first(), 300)
     await send(some(1, 10), ['a'])

@@ -52,11 +52,13 @@ type State = {
   starts: number
   othersUntilMs: number
   elsewhere: Map<ProjectId, number>
-  failed: Map<ProjectId, { times: number; atMs: number }>
+  failed: Map<ProjectId, Failed>
   full: Map<ProjectId, number>
   lastLarge: { endedMs: number; tookMs: number }
   workers: { count: number; knownUntilMs: number }
 }
+
+type Failed = { times: number; atMs: number }
 
 const viewOf = jointViews()
 const states = new WeakMap<Db, State>()
@@ -83,7 +85,8 @@ function stateOf({ db }: Ctx): State {
 /** Applies one batch of each project with accepted requests. Those with a large backlog may take longer than the call. */
 export async function consumeDue<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, consumer: Consumer<I, K, D>): Promise<Started> {
   const state = stateOf(ctx)
-  const due = (await projectsWithWork(ctx, consumer)).filter(
+  const projects = await projectsWithWork(ctx, consumer)
+  const due = projects.filter(
     ({ project_id }) => !state.inFlight.has(project_id) && !isLeft(state, project_id) && !isPutOff(ctx, state, project_id),
   )
   const isLarge = ({ project_id, items }: Backlog) => items >= SMALL_ITEMS || (state.full.get(project_id) ?? 0) >= FULL_BATCHES
@@ -109,7 +112,29 @@ export async function consumeDue<I extends QueuedItem, K, D extends DueWork>(ctx
     }
   })
   started.push(...(await startAlone(ctx, state, left, consumer)))
-  return { done: done + started.length, finished: mapWithConcurrency(started, started.length, (work) => work).then(() => undefined) }
+  done += started.length
+  const nextAt = done === 0 ? await nextTryAt(ctx, state, projects, consumer) : undefined
+  const finished = mapWithConcurrency(started, started.length, (work) => work).then(() => undefined)
+  return { done, finished, ...(nextAt && { nextAt }) }
+}
+
+/**
+ * When a project that is put off is tried again, or other work is due, if that is before. Undefined if a project is neither put off nor
+ * being applied by this process: the end of that wakes the job.
+ */
+async function nextTryAt<I extends QueuedItem, K, D extends DueWork>(
+  ctx: Ctx,
+  state: State,
+  projects: Backlog[],
+  consumer: Consumer<I, K, D>,
+): Promise<Date | undefined> {
+  const ids = projects.map(({ project_id }) => project_id)
+  const putOff = ids.filter((id) => isPutOff(ctx, state, id))
+  const resting = new Set([...putOff, ...state.inFlight.keys()])
+  if (putOff.length === 0 || !ids.every((id) => resting.has(id))) return undefined
+  const ends = putOff.map((id) => endOfWait(state.failed.get(id) as Failed))
+  const dueAt = await consumer.nextDueAt(quickly(ctx), resting)
+  return new Date(Math.min(...ends, dueAt?.getTime() ?? Number.POSITIVE_INFINITY))
 }
 
 /** The projects with entries, and those with work that is due by itself. */
@@ -149,8 +174,10 @@ function isLeft({ elsewhere }: State, id: ProjectId): boolean {
 function isPutOff({ clock }: Ctx, { failed }: State, id: ProjectId): boolean {
   const last = failed.get(id)
   const nowMs = clock.now().getTime()
-  return last !== undefined && nowMs >= last.atMs && nowMs < last.atMs + retryAfterMs(last.times)
+  return last !== undefined && nowMs >= last.atMs && nowMs < endOfWait(last)
 }
+
+const endOfWait = ({ atMs, times }: Failed): number => atMs + retryAfterMs(times)
 
 /** Do large backlogs rest after their last batch? After a clock that was set back they do not. */
 const isResting = ({ lastLarge: { endedMs, tookMs } }: State, nowMs: number): boolean => nowMs >= endedMs && nowMs < endedMs + REST * tookMs

@@ -28,6 +28,8 @@ export type Consumer<I extends QueuedItem, K, D extends DueWork> = {
   keysOf(item: I, known: K): string[]
   /** The projects with work that is due. */
   projectsDue(ctx: Ctx): Promise<ProjectId[]>
+  /** When the next work of other projects than these is due by itself. */
+  nextDueAt(ctx: Ctx, without: ReadonlySet<ProjectId>): Promise<Date | null>
   /** The oldest work that is due, at most so much. `upTo` is asked for only if there can be any: no later entry is older. */
   findDue(ctx: InTx, upTo: () => Promise<Date>, max: number): Promise<D[]>
   /** Applies all items and due work, or none. Returns the items that can never be applied. */

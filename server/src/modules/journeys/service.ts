@@ -10,6 +10,7 @@ import { SWEEP } from './job-names.ts'
 import { lockEditable } from './lock.ts'
 import { presentJourney, presentJourneys } from './present.ts'
 import * as queries from './queries.ts'
+import { freeAllPlaces } from './rates.queries.ts'
 import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow } from './schema.ts'
 import { startSchedules } from './sweeps/entrances.ts'
 import { deleteExisting, deleteExits, deleteSweeps, insertSweep, limitExits, startExisting } from './sweeps/queries.ts'
@@ -81,6 +82,8 @@ export function archiveJourney(ctx: ProjectCtx, id: JourneyId): Promise<void> {
     await deleteExisting(ctx, id)
     const before = ctx.clock.now()
     await insertSweep(ctx, id, { kind: 'exit', params: { reason: 'archived', before: before.toISOString() } }, before)
+    // All users exit. Last, because sweeps lock themselves and then the places.
+    await freeAllPlaces(ctx, id)
     ctx.wake(SWEEP)
   })
 }

@@ -12,12 +12,12 @@ const UsersAtStepRow = Type.Object({
   last_due_at: Nullable(Instant),
 })
 
-/** The number of entrances at each step, by version, and when the last of them is due. */
+/** The number of entrances at each step, by version, and when the wait of the last of them is over. */
 export const usersAtSteps = (ctx: ProjectCtx, journeyId: JourneyId) =>
   ctx.db.many(
     UsersAtStepRow,
     sql`select e.version, s.external_id, e.users, e.last_due_at
-        from (select version, step_id, count(*) as users, max(due_at) as last_due_at from journey_entrances
+        from (select version, step_id, count(*) as users, max(coalesce(until, due_at)) as last_due_at from journey_entrances
               where project_id = ${ctx.projectId} and journey_id = ${journeyId}
               group by version, step_id) e
         join journey_steps s on s.project_id = ${ctx.projectId} and s.journey_id = ${journeyId} and s.id = e.step_id

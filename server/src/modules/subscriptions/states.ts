@@ -9,6 +9,7 @@ import { queuedChangesOf } from './consent.ts'
 import * as consents from './consents/queries.ts'
 import type { Evidence, SavedStateChange, StateChange } from './consents/schema.ts'
 import * as queries from './queries.ts'
+import type { Consent } from './schema.ts'
 
 /** Locks a user against being merged or erased until the transaction ends, and follows merges. Undefined for an erased user. */
 export async function lockUser(ctx: InTx, id: UserId): Promise<UserId | undefined> {
@@ -74,20 +75,32 @@ export async function writeByJourney(
 ): Promise<('written' | 'unchanged' | 'consent_kept' | 'subscription_gone')[]> {
   const ids = [...new Set(asked.map(({ user_id }) => user_id))].sort((a, b) => a - b)
   await queries.lockUsers(ctx, ids)
-  const known = new Map((await queries.subscriptionStates(ctx, asked)).map((row) => [`${row.user_id} ${row.subscription_id}`, row]))
+  const rows: (Consent & { is_chosen?: boolean })[] = await queries.subscriptionStates(ctx, asked)
+  const known = new Map(rows.map((row) => [`${row.user_id} ${row.subscription_id}`, row]))
   const outcomes = asked.map(({ user_id, subscription_id, state }) => {
-    const before = known.get(`${user_id} ${subscription_id}`)
+    const pair = `${user_id} ${subscription_id}`
+    const before = known.get(pair)
     if (!before) return 'subscription_gone' as const
-    if (before.state === 0 && before.consent_id !== null && state === 1) return 'consent_kept' as const
-    const isSame = before.state === state || (before.state === 2 && state === 1)
-    return isSame ? ('unchanged' as const) : ('written' as const)
+    const { consent_id, is_chosen = consent_id !== null } = before
+    if (before.state === 0 && is_chosen && state === 1) return 'consent_kept' as const
+    if (before.state === state || (before.state === 2 && state === 1)) return 'unchanged' as const
+    known.set(pair, { ...before, state, is_chosen: true })
+    return 'written' as const
   })
   const written = asked.filter((_, at) => outcomes[at] === 'written')
-  for (const [, group] of Map.groupBy(written, ({ proof }) => JSON.stringify(proof))) {
-    const changes = group.map(({ user_id, subscription_id, state }) => ({ user_id, subscription_id, state }))
-    await writeStates(ctx, changes, { source: 'journey', proof: group[0]?.proof ?? {} }, { keepsConfirmed: true })
-  }
+  for (const changes of oncePerPair(written)) await writeStates(ctx, changes, { source: 'journey' }, { keepsConfirmed: true })
   return outcomes
+}
+
+/** Changes in as few groups as there are of one user and type, because a statement saves each pair once. */
+function oncePerPair(changes: JourneyState[]): Iterable<JourneyState[]> {
+  const times = new Map<string, number>()
+  return Map.groupBy(changes, ({ user_id, subscription_id }) => {
+    const pair = `${user_id} ${subscription_id}`
+    const time = times.get(pair) ?? 0
+    times.set(pair, time + 1)
+    return time
+  }).values()
 }
 
 /**

@@ -189,6 +189,22 @@ describe('a backtest', () => {
     expect((await w.delete(`${journey.path}/backtests/999999`)).status).toBe(404)
   })
 
+  test('of steps that are not stored stores no secret of their headers', async () => {
+    await using w = await world()
+    const journey = await createJourney(w, {})
+    const data = { url: 'https://example.com/', headers: { authorization: { secret: 'Bearer s3cret' }, 'x-plain': 'a' } }
+    const call = { type: 'webhook', ...at(1), data, children: [to('thanks')] }
+    const start = { type: 'entrance', ...at(0), data: { trigger: 'event', event_name: 'cart' }, children: [to('call')] }
+    const since = new Date(w.clock.now().getTime() - 3_600_000).toISOString()
+    const { status, text } = await journey.post('backtest', { steps: { start, call, thanks: { type: 'exit', ...at(2) } }, since })
+    expect(status, text).toBe(202)
+    const [row] = await select(w, 'select params::text from journey_backtests where project_id = $1', [w.projectId])
+    expect(row?.params).not.toContain('s3cret')
+    expect(JSON.parse(row?.params as string).steps.call.data.headers).toEqual({ authorization: { secret: '********' }, 'x-plain': 'a' })
+    await w.drain()
+    expect(await select(w, 'select state from journey_backtests where project_id = $1', [w.projectId])).toEqual([{ state: 'finished' }])
+  })
+
   test('has no examples of users who were erased since', async () => {
     await using w = await world()
     await w.users('ana', 'ben')

@@ -7,6 +7,7 @@ import { findLiveUsers } from '../../users/index.ts'
 import { BACKTEST } from '../job-names.ts'
 import { findJourney } from '../queries.ts'
 import { graphFor } from '../simulation/graphs.ts'
+import { withoutSecrets } from '../versions/secrets.ts'
 import * as queries from './queries.ts'
 import type { Backtest, BacktestInput, BacktestResult, BacktestRow } from './schema.ts'
 
@@ -20,7 +21,8 @@ export async function startBacktest(ctx: ProjectCtx, id: JourneyId, input: Backt
   const { steps, limit } = input
   const { since, until } = windowOf(input, ctx.clock.now())
   const params = {
-    ...(steps === undefined ? { version: graph.version } : { steps }),
+    // A backtest makes no calls.
+    ...(steps === undefined ? { version: graph.version } : { steps: withoutSecrets(steps) }),
     since: since.toISOString(),
     until: until.toISOString(),
     ...(limit !== undefined && { limit }),

@@ -58,7 +58,7 @@ export const byHandRoutes = [
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/resume',
     summary: 'Resume a held journey.',
-    description: 'Everything that became due meanwhile happens now, in the order in which it became due.',
+    description: 'Timers that became due meanwhile fire now, in the order in which they became due, and users who wait at a step continue.',
     access: { secret: 'publisher' },
     audit: journeyAudit('resumed'),
     params,

@@ -129,6 +129,28 @@ test('a call that has waited for a day is not made any more, and the step gives 
   expect(visits.find(({ step }: any) => step === 'call')).toMatchObject({ path: 'failed', reason: 'no_answer' })
 })
 
+test('a call that the step gave up in an earlier release, which kept it, is deleted and never made', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await atCall(w, receiver.url)
+  // Of an entrance that has moved on, and one that was tried, so that it became due later.
+  await select(w, 'update journey_calls set entrance_id = entrance_id + 1 where project_id = $1', [w.projectId])
+  await select(
+    w,
+    `insert into journey_calls (project_id, user_id, entrance_id, visit, journey_id, attempts, host, request, created_at, due_at)
+     select project_id, user_id, entrance_id + 1, visit, journey_id, 1, host, request, created_at, $2 from journey_calls where project_id = $1`,
+    [w.projectId, new Date(w.clock.now().getTime() + 10 * 3_600_000)],
+  )
+  const calls = () => select(w, 'select attempts from journey_calls where project_id = $1', [w.projectId])
+  w.advance('26 hours')
+  await w.drain()
+  expect(await calls()).toEqual([{ attempts: 1 }])
+  w.advance('9 hours')
+  await w.drain()
+  expect(await calls()).toEqual([])
+  expect(receiver.requests).toEqual([])
+})
+
 test('the answer of a call whose user left is dropped', async () => {
   await using w = await world()
   const receiver = await w.receiver()

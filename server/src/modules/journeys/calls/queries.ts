@@ -22,7 +22,7 @@ export type CallRow = Static<typeof CallRow>
 /** One claim at a time, so that a host has no more calls than its room. */
 const lockClaims = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('journey calls', 0))`)
 
-/** Calls that were asked for before this are not made: they are withdrawn when their steps give them up. */
+/** Calls that were asked for before this are not made. They became due before it too, or were tried meanwhile. */
 const oldest = (ctx: Ctx): Date => new Date(ctx.clock.now().getTime() - AGE_MAX_MS)
 
 /**
@@ -50,8 +50,8 @@ export async function claimCalls(
                               where b.project_id = h.project_id and b.host = h.host and b.due_at > ${ctx.clock.now()}
                                 and b.lease_until > ${ctx.clock.now()}) busy
           cross join lateral (select project_id, user_id, entrance_id, visit, due_at from journey_calls c
-                              where c.project_id = h.project_id and c.host = h.host and c.due_at <= ${ctx.clock.now()}
-                                and c.created_at >= ${oldest(ctx)}
+                              where c.project_id = h.project_id and c.host = h.host
+                                and c.due_at between ${oldest(ctx)} and ${ctx.clock.now()} and c.created_at >= ${oldest(ctx)}
                               order by c.due_at
                               limit greatest(0, ${perHost} - busy.calls)) d
           order by d.due_at
@@ -79,6 +79,24 @@ export const deleteCall = (ctx: InTx, call: CallKey): Promise<number> =>
 export const deferCall = (ctx: InTx, call: CallKey, at: Date): Promise<number> =>
   ctx.db.run(sql`update journey_calls set due_at = ${at}, lease_token = null, lease_until = null where ${isHeld(call, ctx.projectId)}`)
 
+/**
+ * Deletes at most `limit` calls that have been due for longer than calls are made. Their steps give them up without an answer, or did so in an
+ * earlier release, which kept the calls. Returns how many.
+ */
+export const deleteOldCalls = (ctx: Ctx, limit: number): Promise<number> =>
+  ctx.db.run(
+    sql`with old as materialized (
+          select project_id, user_id, entrance_id, visit from journey_calls
+          where due_at < ${oldest(ctx)}
+          order by due_at
+          limit ${limit}
+          for update skip locked
+        )
+        delete from journey_calls c
+        using old o
+        where c.project_id = o.project_id and c.user_id = o.user_id and c.entrance_id = o.entrance_id and c.visit = o.visit`,
+  )
+
 /** Withdraws the calls of a project that were not made. */
 export const deleteCalls = (ctx: InTx) => ctx.db.run(sql`delete from journey_calls where project_id = ${ctx.projectId}`)
 
@@ -87,7 +105,11 @@ export const countCalls = (ctx: Ctx): Promise<number> => ctx.db.value(Count, sql
 
 /** When the next call is due. */
 export const nextCallAt = async (ctx: Ctx): Promise<Date | null> =>
-  (await ctx.db.first(NextRow, sql`select due_at from journey_calls where created_at >= ${oldest(ctx)} order by due_at limit 1`))?.due_at ??
-  null
+  (
+    await ctx.db.first(
+      NextRow,
+      sql`select due_at from journey_calls where due_at >= ${oldest(ctx)} and created_at >= ${oldest(ctx)} order by due_at limit 1`,
+    )
+  )?.due_at ?? null
 
 const NextRow = Type.Object({ due_at: Instant })

@@ -1,6 +1,6 @@
 /** An entrance in memory, and how it changes. Pure. */
 import type { JourneyId, UserId } from '../../../lib/ids.ts'
-import { HOUR_MS } from '../../../lib/times.ts'
+import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
 import type { Answer, EntryEvent, Seen, Visit } from '../steps/step.ts'
 import type { NewEntrance } from './entry.ts'
 import type { CompiledStep, Graph } from './graph.ts'
@@ -190,10 +190,18 @@ export function unpark(entrance: Entrance): void {
 /** Sets times of an entrance that are in the future, because a clock was ahead, back to now. */
 export function setBack(entrance: Entrance, now: Date): void {
   const notAfter = (at: Date) => (at > now ? now : at)
+  const aheadMs = Math.max(0, entrance.arrivedAt.getTime() - now.getTime())
+  const earlier = (at: Date | null) => at && new Date(at.getTime() - aheadMs)
+  const { dueAt, until } = entrance
+  // For steps that do not look at their time anew.
+  setTimer(entrance, earlier(until ?? dueAt), until && earlier(dueAt))
   entrance.enteredAt = notAfter(entrance.enteredAt)
   entrance.arrivedAt = notAfter(entrance.arrivedAt)
   entrance.actedAt = notAfter(entrance.actedAt)
   if (entrance.event && new Date(entrance.event.created_at) > now) entrance.event = { ...entrance.event, created_at: now.toISOString() }
+  // A time of day that came less than a day ahead does not come a second time.
+  const isAhead = ({ left_at }: Visit) => left_at !== null && Date.parse(left_at) > now.getTime() + DAY_MS
+  for (const visit of entrance.trail.filter(isAhead)) visit.left_at = now.toISOString()
   visitOf(entrance).arrived_at = entrance.arrivedAt.toISOString()
   entrance.isChanged = true
 }

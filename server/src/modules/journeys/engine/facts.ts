@@ -35,6 +35,8 @@ export type Occasion = {
   /** Timers that are due. */
   timers: { entranceId: number; visit: number; journeyId: JourneyId; dueAt: Date }[]
   items: JourneyItem[]
+  /** Its facts are memberships that changed because time passed. */
+  isOfTime?: true
 }
 
 /** The dependencies that a fact concerns, as steps name them. */

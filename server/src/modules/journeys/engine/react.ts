@@ -66,11 +66,11 @@ export function lookBefore(run: Run, entrance: Entrance): void {
   if (first.getTime() !== dueAt.getTime()) setTimer(entrance, end, first === end ? null : first)
 }
 
-/** Notes the facts of an occasion that later waits of its user count. */
+/** Notes the facts of an occasion that later waits of its user count, and the present one if its decision failed and is made again. */
 export function noteMatches(run: Run, { userId, at, facts }: Occasion): void {
   for (const entrance of activeOf(run, userId)) {
     for (const step of entrance.graph.counting) {
-      if (step === entrance.step) continue
+      if (step === entrance.step && entrance.parked === null) continue
       for (const fact of facts) {
         if (fact.is === 'changed' || !concerns(fact) || !isAbout(step, fact)) continue
         noteMatch(run, entrance, step, fact, at)
@@ -81,7 +81,7 @@ export function noteMatches(run: Run, { userId, at, facts }: Occasion): void {
 
 function noteMatch(run: Run, entrance: Entrance, step: CompiledStep, fact: Fact, at: Date): void {
   const context = contextOf(run.world.loaded, entrance, step, inputOf(fact), at)
-  for (const name of (context && step.kind.matches?.(step.settings, context)) ?? []) {
+  for (const name of (context && step.kind.matches?.(step.settings, context, step === entrance.step)) ?? []) {
     const key = `${step.key}:${name}`
     const instant = (fact.is === 'event' ? fact.createdAt : at).toISOString()
     if (entrance.seen[key] === instant) continue

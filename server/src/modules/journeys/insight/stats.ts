@@ -47,7 +47,8 @@ export function stepStats(counts: readonly CountRow[]): Map<string, StepCounts> 
     } else if (what === 'left') {
       step.left += users
       step.active -= users
-      if (path !== null) step.paths[path] = (step.paths[path] ?? 0) + users
+      // An author may name a path as a member that all objects have.
+      if (path !== null) step.paths = { ...step.paths, [path]: (Object.hasOwn(step.paths, path) ? (step.paths[path] ?? 0) : 0) + users }
     }
   }
   return stats

@@ -74,16 +74,21 @@ const reportParked =
     ctx.log.error({ err: error, project_id: ctx.projectId, journey_id: entrance.journeyId }, 'a decision of a journey failed; it is parked')
   }
 
+/** Is an item a request about one user? Others come from sweeps, messages and calls, which follow from timers too. */
+const isRequest = (item: JourneyItem): boolean =>
+  item.do === 'enter' ? item.cause.startsWith('api:') : item.do === 'move' || item.do === 'skip' || item.do === 'retry'
+
 /**
- * The messages of a wave, without those whose users left while they waited for them, or left early. Those that follow from a timer have a priority of
- * their own: a million reminders at nine o’clock do not delay a password reset, and a campaign does not delay them.
+ * The messages of a wave, without those whose users left while they waited for them, or left early. Those that follow from neither an event nor a
+ * request have a priority of their own: a million reminders at nine o’clock do not delay a password reset, and a campaign does not delay them.
  */
 const intentsOf = ({ intended }: LiveWorld, occasions: Occasion[]): MessageIntent[] => {
-  const timed = new Set(occasions.filter(({ facts }) => facts.length === 0).map(({ userId }) => userId))
+  const isAsked = ({ facts, items, isOfTime }: Occasion) => (facts.length > 0 && !isOfTime) || items.some(isRequest)
+  const asked = new Set(occasions.filter(isAsked).map(({ userId }) => userId))
   return intended
     .filter(({ asked: { entrance } }) => !hasLeftEarly(entrance))
     .filter(({ asked: { entrance, visit } }) => entrance.outcome === null || entrance.visit !== visit || visitOf(entrance).path !== null)
-    .map(({ intent }) => (timed.has(intent.user_id) ? { ...intent, priority: TIMED } : intent))
+    .map(({ intent }) => (asked.has(intent.user_id) ? intent : { ...intent, priority: TIMED }))
 }
 
 /** Deletes timers that are due and belong to no entrance, so that they are not found again. */

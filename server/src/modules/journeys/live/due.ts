@@ -8,9 +8,9 @@ import * as queries from './queries.ts'
 /** Each journey gets at least so many in a batch, however many others there are. */
 const QUANTUM_MIN = 50
 
-/** When the next timer is due, over all projects, plus the time by which clocks may differ. */
-export async function nextTimerAt(ctx: Ctx): Promise<Date | null> {
-  const [first] = await nextTimers(ctx, await queries.heldJourneys(ctx))
+/** When the next timer is due, over all projects except those `without`, plus the time by which clocks may differ. */
+export async function nextTimerAt(ctx: Ctx, without: ReadonlySet<ProjectId> = new Set()): Promise<Date | null> {
+  const first = (await nextTimers(ctx, await queries.heldJourneys(ctx))).find(({ project_id }) => !without.has(project_id))
   return first?.due_at ? new Date(first.due_at.getTime() + ctx.clock.skewMs) : null
 }
 

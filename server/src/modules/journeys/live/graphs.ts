@@ -91,7 +91,8 @@ function createPublished(rows: queries.VersionRow[], graphs: ReadonlyMap<string,
 }
 
 function planOf(plan: queries.VersionPlan | null | undefined, step: string): 'stay' | 'exit' | { move: string } {
-  const planned = plan?.steps?.[step] ?? plan?.default ?? 'stay'
+  const own = plan?.steps && Object.hasOwn(plan.steps, step) ? plan.steps[step] : undefined
+  const planned = own ?? plan?.default ?? 'stay'
   if (planned === 'exit') return 'exit'
   if (planned === 'move') return { move: step }
   const move = typeof planned === 'object' && planned !== null && 'move' in planned ? planned.move : undefined

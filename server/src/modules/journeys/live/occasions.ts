@@ -55,7 +55,15 @@ export function occasionsOf({ items, events, memberships, changes }: WaveFacts, 
     else byUser.set(userId, { userId, key, at: instant, depth: 0, facts: [], timers: [], items: [] })
   }
   const of = (userId: UserId) => {
-    const known = byUser.get(userId) ?? { userId, key: `user-${userId}`, at: now, depth: 0, facts: [], timers: [], items: [] }
+    const known: Occasion & { key: string } = byUser.get(userId) ?? {
+      userId,
+      key: `user-${userId}`,
+      at: now,
+      depth: 0,
+      facts: [],
+      timers: [],
+      items: [],
+    }
     byUser.set(userId, known)
     return known
   }
@@ -63,8 +71,12 @@ export function occasionsOf({ items, events, memberships, changes }: WaveFacts, 
   for (const move of memberships) of(move.userId).facts.push(membershipFact(move, of(move.userId).key))
   for (const { userId, item, key } of items) {
     if (item === null) continue
-    if (item.do !== 'membership') of(userId).items.push({ ...item, user_id: userId })
-    else of(userId).facts.push({ is: 'membership', listId: item.list_id, entered: item.entered, key, isInherited: false })
+    const occasion = of(userId)
+    if (item.do !== 'membership') occasion.items.push({ ...item, user_id: userId })
+    else {
+      occasion.facts.push({ is: 'membership', listId: item.list_id, entered: item.entered, key, isInherited: false })
+      occasion.isOfTime = true
+    }
   }
   for (const { user_id, what, is_new } of changes) of(user_id).facts.push({ is: 'changed', what, isNew: is_new === true })
   for (const { userId, listId } of memberships) of(userId).facts.push({ is: 'changed', what: [`list:${listId}`], isNew: false })

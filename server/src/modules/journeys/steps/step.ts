@@ -205,10 +205,11 @@ export type StepKind<S extends TSchema = TSchema> = {
   /** What the step reads or waits for, so that the engine knows which events and changes matter to users at it. */
   dependencies?(settings: Static<S>): Dependency[]
   /**
-   * What an event or a list move fulfils while the user is at another step: the names by which `entrance.seen` has it, after the key of
-   * the step and a colon. A name says what was fulfilled also to another version of the step. `context.entrance.step` is the step whose settings these are.
+   * What an event or a list move fulfils while the user is at another step, or `isThere` but is not decided about: the names by which
+   * `entrance.seen` has it, after the key of the step and a colon. A name says what was fulfilled also to another version of the step.
+   * `context.entrance.step` is the step whose settings these are.
    */
-  matches?(settings: Static<S>, context: StepContext): string[]
+  matches?(settings: Static<S>, context: StepContext, isThere: boolean): string[]
   decide(settings: Static<S>, context: StepContext): Decision
   /** A visit in words, for the timeline. */
   tell(settings: Static<S>, visit: Visit): string

@@ -107,11 +107,14 @@ function isMatch({ event_name, where, list_id, is = 'in' }: Condition, context: 
   return list_id !== undefined && change !== undefined && isChange(input, list_id, change)
 }
 
-/** What the input meets of the conditions that count since the entrance. */
-const matches = ({ conditions = [] }: WaitSettings, context: StepContext): string[] =>
+/** What the input meets of the conditions that count since the entrance and, if the user has arrived, of those that count since then. */
+const matches = ({ conditions = [] }: WaitSettings, context: StepContext, isThere: boolean): string[] =>
   conditions.flatMap((condition) =>
-    condition.since !== 'arrival' && isMatch(condition, context, context.input) ? [factName(condition)] : [],
+    (isThere || condition.since !== 'arrival') && isMatch(condition, context, context.input) ? [noteName(condition)] : [],
   )
+
+/** Facts that came since the arrival are noted apart from those that came since the entrance. */
+const noteName = (condition: Condition): string => `${factName(condition)}${condition.since === 'arrival' ? '+' : ''}`
 
 type Met = { reason: string; seen: Seen }
 type Result = Met | { nextChangeAt: Date | null }
@@ -132,7 +135,7 @@ function checked(condition: Condition, at: number, context: StepContext): Result
   return matchOf(condition, at, context) ?? { nextChangeAt: null }
 }
 
-/** The event or list change that meets a condition: the input, or one that was noted before the user came to the step. */
+/** The event or list change that meets a condition: the input, or one that was noted before the step decided about the user. */
 function matchOf(condition: Condition, at: number, context: StepContext): Met | undefined {
   const { event_name, list_id, since = 'entrance' } = condition
   const { input, arrivedAt, entrance } = context
@@ -140,8 +143,9 @@ function matchOf(condition: Condition, at: number, context: StepContext): Met | 
   const reason = event_name === undefined ? 'list' : 'event'
   const seen = (name: string | number) => entrance.seen[`${entrance.step}:${name}`]
   // Entrances that began before conditions had names have their positions.
-  const noted = since === 'entrance' ? (seen(factName(condition)) ?? seen(at)) : undefined
-  if (noted !== undefined) return { reason, seen: { ...what, at: noted } }
+  const noted = seen(noteName(condition)) ?? (since === 'entrance' ? seen(at) : undefined)
+  if (noted !== undefined && (since === 'entrance' || Date.parse(noted) >= arrivedAt.getTime()))
+    return { reason, seen: { ...what, at: noted } }
   const isEarly = since === 'arrival' && input.is === 'event' && input.createdAt < arrivedAt
   return !isEarly && isMatch(condition, context, input) ? { reason, seen: what } : undefined
 }

@@ -35,14 +35,14 @@ export const setTime = async (ctx: InTx, graceMs: number): Promise<boolean> => {
   return changed > 0
 }
 
-/** Frees the places of balancers that were reserved in the future, and makes calls that were created in the future due now. */
+/** Frees the places of balancers that were reserved in the future, and makes calls that were asked for in the future calls of now. */
 export const setBackRatesAndCalls = (ctx: InTx) => {
   const now = ctx.clock.now()
   return ctx.db.run(
     sql`with rates as (
           update journey_rates set next_at = ${now} where project_id = ${ctx.projectId} and next_at > ${now}
         ), calls as (
-          update journey_calls set due_at = ${now} where project_id = ${ctx.projectId} and created_at > ${now}
+          update journey_calls set created_at = ${now}, due_at = ${now} where project_id = ${ctx.projectId} and created_at > ${now}
         )
         select 1`,
   )

@@ -89,9 +89,21 @@ export const movingTo = async (ctx: ProjectCtx, journeyId: JourneyId): Promise<n
 
 const DueRow = Type.Object({ id: Type.Integer(), project_id: IdOf<ProjectId>() })
 
-/** The sweeps that are due, the longest overdue first. */
-export const dueSweeps = (ctx: Ctx, limit: number) =>
-  ctx.db.many(DueRow, sql`select id, project_id from journey_sweeps where next_at <= ${ctx.clock.now()} order by next_at limit ${limit}`)
+/** Sweeps that are left out: all of some projects, and single ones. */
+type Left = { projects: Iterable<ProjectId>; sweeps: Iterable<number> }
+
+/** The sweeps that are due: the longest overdue of each project first, then the second of each. */
+export const dueSweeps = (ctx: Ctx, limit: number, { projects, sweeps }: Left) =>
+  ctx.db.many(
+    DueRow,
+    sql`select id, project_id
+        from (select id, project_id, next_at, row_number() over (partition by project_id order by next_at, id) as turn
+              from journey_sweeps
+              where next_at <= ${ctx.clock.now()}
+                and project_id <> all(${[...projects]}::bigint[]) and id <> all(${[...sweeps]}::bigint[])) due
+        order by turn, next_at
+        limit ${limit}`,
+  )
 
 /** Locks a sweep that is due; undefined if another process has locked it, or if it is no longer due. */
 export const claimSweep = (ctx: InTx, id: number) =>

@@ -2,9 +2,10 @@
  * The job that works through many users of a journey. It appends items to the ingest queue, 1,000 users at a time, and notes how far it is
  * in the same transaction, so that a crash repeats nothing and leaves no user out.
  */
+import { isDatabaseAway } from '../../../infra/postgres/database-away.ts'
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
-import type { UserId } from '../../../lib/ids.ts'
+import type { ProjectId, UserId } from '../../../lib/ids.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
 import { audienceAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter, setBackJourneyUsers } from '../../positions/index.ts'
@@ -28,13 +29,40 @@ export const REST_MS = SECOND_MS
 
 const FIRST: Cursor = { user_id: 0 as UserId, entrance_id: -1 }
 
-/** Does one batch of each sweep that is due. Returns the number of users. */
+/** The projects whose sweeps rest, and the sweeps that failed: the others go on. */
+type Left = { projects: Set<ProjectId>; sweeps: Set<number> }
+
+/** Does one batch of sweeps that are due. Returns the number of users. Throws what failed if nothing was done. */
 export async function sweepDue(ctx: Ctx): Promise<number> {
-  return inEachProject(ctx, await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE)), async (ctx, { id }) => {
-    if (await hasBacklogOver(ctx, ctx.projectId, WAITING_MAX)) return 0
-    const sweep = await claimSweep(ctx, id)
-    return sweep ? Math.max(1, await advance(ctx, sweep)) : 0
-  })
+  const left: Left = { projects: new Set(), sweeps: new Set() }
+  let failure: unknown
+  const countFailed = async (_: Ctx, { id }: { id: number }, error: unknown): Promise<number> => {
+    if (isDatabaseAway(error)) throw error
+    failure ??= error
+    left.sweeps.add(id)
+    return 0
+  }
+  for (;;) {
+    const before = sizeOf(left)
+    const due = await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE, left))
+    const done = await inEachProject(ctx, due, (ctx, { id }) => sweepOnce(ctx, id, left), countFailed)
+    if (done > 0) return done
+    if (sizeOf(left) > before) continue
+    if (failure !== undefined) throw failure
+    return 0
+  }
+}
+
+const sizeOf = ({ projects, sweeps }: Left): number => projects.size + sweeps.size
+
+async function sweepOnce(ctx: InTx, id: number, { projects }: Left): Promise<number> {
+  if (projects.has(ctx.projectId)) return 0
+  if (await hasBacklogOver(ctx, ctx.projectId, WAITING_MAX)) {
+    projects.add(ctx.projectId)
+    return 0
+  }
+  const sweep = await claimSweep(ctx, id)
+  return sweep ? Math.max(1, await advance(ctx, sweep)) : 0
 }
 
 async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
@@ -43,8 +71,7 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
     case 'publish':
       return overTwice(ctx, sweep, work, await leftBehind(ctx, sweep, work.params), { do: 'plan', version: work.params.version })
     case 'exit':
-      if (sweep.cursor === null && !work.params.isAgain) await freeAllPlaces(ctx, sweep.journey_id)
-      return overTwice(ctx, sweep, work, { enteredBefore: lastEntry(ctx, work.params) }, { do: 'exit', reason: work.params.reason })
+      return letExit(ctx, sweep, work)
     case 'resume':
       return overTwice(ctx, sweep, work, { held: true }, { do: 'wake' })
     case 'clock':
@@ -85,6 +112,17 @@ async function overTwice(ctx: InTx, sweep: SweepRow, work: TwiceWork, filter: En
   if (done === USERS_AT_ONCE || work.params.isAgain) return done
   const again = { kind: work.kind, params: { ...work.params, isAgain: true } } as TwiceWork
   await insertSweep(ctx, sweep.journey_id, again, new Date(ctx.clock.now().getTime() + MINUTE_MS))
+  return done
+}
+
+/**
+ * Lets users exit. Their places at balancers are free when all of them exit: before, some may stay if the journey is switched on again.
+ * In a restored journey the places are those of users who entered since, because archiving it has freed the others.
+ */
+async function letExit(ctx: InTx, sweep: SweepRow, work: Extract<SweepWork, { kind: 'exit' }>): Promise<number> {
+  const { reason, isAgain, isRestored } = work.params
+  const done = await overTwice(ctx, sweep, work, { enteredBefore: lastEntry(ctx, work.params) }, { do: 'exit', reason })
+  if (done < USERS_AT_ONCE && !isAgain && !isRestored) await freeAllPlaces(ctx, sweep.journey_id)
   return done
 }
 

@@ -418,3 +418,52 @@ test('a user who was held behind the sweep of a journey that was resumed continu
   ])
   expect(await nextAt(w, journey)).toEqual([])
 })
+
+/** Sweeps of journeys of another project, which have been due for longer. */
+async function sweepsOfAnother(w: World, count: number, kind: string, params: object): Promise<number> {
+  const { projectId } = await w.other()
+  await select(
+    w,
+    `with other as (
+       insert into journeys (project_id, name, status, created_at, updated_at)
+       select $1, 'Other', 'off', $3, $3 from generate_series(1, $2::int) returning id
+     )
+     insert into journey_sweeps (project_id, journey_id, kind, params, next_at, created_at) select $1, id, $4, $5, $3, $3 from other`,
+    [projectId, count, new Date(w.clock.now().getTime() - 1000), kind, params],
+  )
+  return projectId
+}
+
+test('sweeps of a project that rest keep no sweep of another project waiting', async () => {
+  await using w = await world({ own: true })
+  const before = w.clock.now().toISOString()
+  const other = await sweepsOfAnother(w, 200, 'exit', { reason: 'stopped', before })
+  await select(
+    w,
+    `insert into queue_entries (project_id, kind, request_id, received_at, items, body) values ($1, 'events', '', now(), 50001, '[]')`,
+    [other],
+  )
+  await w.users('ana')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await putInside(w, journey, { user: 'ana' })
+  await journey.post('stop')
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toHaveLength(1)
+})
+
+test('sweeps that fail keep no other sweep waiting', async () => {
+  await using w = await world({ own: true })
+  await sweepsOfAnother(w, 30, 'schedule', {
+    step: 'start',
+    list_id: 1,
+    schedule: 'none',
+    zone: 'user',
+    since: w.clock.now().toISOString(),
+  })
+  await w.users('ana')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await putInside(w, journey, { user: 'ana' })
+  await journey.post('stop')
+  await expect(w.drain('journeys.sweep')).rejects.toThrow('schedule')
+  expect(await queuedItems(w)).toHaveLength(1)
+})

@@ -4,7 +4,7 @@ import type { Step } from '../schema.ts'
 import { isSameRate, placeMs } from '../steps/balancer.ts'
 import type { Plan, PlanEntry } from './schema.ts'
 
-/** Users at a step of an earlier version. `type` is that of the step there, and `last_due_at` when the last of them is due. */
+/** Users at a step of an earlier version. `type` is that of the step there, and `last_due_at` when the wait of the last of them is over. */
 export type UsersAtStep = { external_id: string; version: number; type: string; users: number; last_due_at: Date | null }
 
 /** The same with what happens to them: `move` names the step. */
@@ -49,7 +49,7 @@ function entryFor({ steps = {}, default: otherwise = 'stay' }: Plan, key: string
   return own ?? otherwise
 }
 
-/** A balancer with the settings of a version, and when the last user who waits there is due. */
+/** A balancer with the settings of a version, and when the wait of the last user there is over. */
 export type Balancer = { step: Step; last_due_at: Date | null }
 
 /** A balancer from which users lose their places. Those of users who keep theirs are all before `from`; null if there are none. */

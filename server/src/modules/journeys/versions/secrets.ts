@@ -48,3 +48,7 @@ export function sealSecrets(
 
 /** The steps as replies show them, without their secrets. */
 export const hideSecrets = (steps: readonly Step[]): Step[] => steps.map((step) => withHeaders(step, () => HIDDEN))
+
+/** Checked steps as a request has them, by their keys, without their secrets. */
+export const withoutSecrets = (map: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(map).map(([key, step]) => [key, withHeaders(step as Step, () => HIDDEN)]))

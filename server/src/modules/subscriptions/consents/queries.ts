@@ -7,10 +7,15 @@ import { type Channel, IdOf } from '../../../lib/shapes.ts'
 import { ConsentEntryRow, type Evidence, SavedStateChange, type StateChange } from './schema.ts'
 
 /** Adds an entry for each row of `written`. Ids are taken while the states are locked, so that entries are in the order of changes. */
-const entriesOf = (ctx: InTx, written: Sql, { source, wording, proof = {} }: Evidence) => sql`
+const entriesOf = (
+  ctx: InTx,
+  written: Sql,
+  { source, wording, proof = {} }: Evidence,
+  proofs = sql`${JSON.stringify(proof)}::jsonb`,
+) => sql`
   insert into consent_entries (id, project_id, user_id, subscription_id, state, previous_state, source, wording, proof, at)
   select w.consent_id, ${ctx.projectId}, w.user_id, w.subscription_id, w.state, w.previous_state,
-         ${source}, ${wording ?? null}, ${JSON.stringify(proof)}::jsonb, ${ctx.clock.now()}
+         ${source}, ${wording ?? null}, ${proofs}, ${ctx.clock.now()}
   from ${written} w`
 
 const followed = (ctx: InTx, written: Sql) => sql`
@@ -19,6 +24,13 @@ const followed = (ctx: InTx, written: Sql) => sql`
   join subscriptions s on s.id = w.subscription_id and s.project_id = ${ctx.projectId}`
 
 const nextEntry = sql`nextval('consent_entries_id_seq')`
+
+/** The entries of states that were saved: with the proof of each change, if they have their own. */
+const entriesOfChanges = (ctx: InTx, changes: StateChange[], evidence: Evidence) => {
+  if (!changes.some(({ proof }) => proof !== undefined)) return entriesOf(ctx, sql`written`, evidence)
+  const given = sql`jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as g(user_id bigint, subscription_id bigint, proof jsonb)`
+  return entriesOf(ctx, sql`(select * from written join ${given} using (user_id, subscription_id))`, evidence, sql`w.proof`)
+}
 
 /**
  * Saves states, with a consent entry for each that differs from the stored one; returns those. Each pair at most once. With
@@ -36,7 +48,7 @@ export const saveStates = (ctx: InTx, changes: StateChange[], evidence: Evidence
           set state = excluded.state, updated_at = excluded.updated_at, consent_id = ${nextEntry}
           where u.state <> excluded.state and not (${keepsConfirmed}::boolean and u.state = 2 and excluded.state = 1)
           returning new.user_id, new.subscription_id, new.state, new.consent_id, old.state as previous_state
-        ), entered as (${entriesOf(ctx, sql`written`, evidence)})
+        ), entered as (${entriesOfChanges(ctx, changes, evidence)})
         ${followed(ctx, sql`written`)}`,
   )
 

@@ -122,8 +122,8 @@ export const ConsentEntry = Exact({ ...columns, at: Timestamp })
 export const ConsentEntryRow = Type.Object({ ...columns, proof: Type.Unsafe<Record<string, unknown>>({}), at: Instant })
 export type ConsentEntryRow = Static<typeof ConsentEntryRow>
 
-/** A subscription state to save for a user. */
-export type StateChange = { user_id: UserId; subscription_id: SubscriptionId; state: SubscriptionState }
+/** A subscription state to save for a user. If one of several has its own `proof`, all have. */
+export type StateChange = { user_id: UserId; subscription_id: SubscriptionId; state: SubscriptionState; proof?: Record<string, unknown> }
 
 /** A saved state with the previous one; null if none was stored. */
 export const SavedStateChange = Type.Object({
