@@ -82,6 +82,29 @@ describe('what a host does decides the events of an attempt', () => {
   })
 })
 
+describe('a refusal of the sender suppresses nobody, whatever it says', () => {
+  test.each<[string, string]>([
+    ['550 Domain bounce.shop.example does not exist', 'sender-reputation'],
+    ['550 5.7.1 Unable to verify: the domain bounce.shop.example does not exist', 'sender-reputation'],
+    ['501 5.1.3 Bad sender address syntax', 'sender-reputation'],
+    ['550 5.1.1 <b.4-17@bounce.shop.example>: callback failed, user unknown', 'sender-reputation'],
+    ['550 5.2.1 Mailbox disabled', 'sender-reputation'],
+    ['553', 'sender-reputation'],
+    ['552', 'message-too-large'],
+  ])('%s', async (reply, classification) => {
+    const address = await w.mailTo(domainOf({ script: { MAIL: reply } }))
+    expect(dataOf(await w.events(), 'delivery.dsn-perm-fail')).toMatchObject({ classification, suppressed: false })
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toEqual([])
+  })
+
+  test.each(['RCPT', 'BODY'] as const)('but one of the recipient at %s does', async (stage) => {
+    const address = await w.mailTo(domainOf({ script: { [stage]: '550 5.1.1 User unknown' } }))
+    const notice = dataOf(await w.events(), 'delivery.dsn-perm-fail')
+    expect(notice).toMatchObject({ classification: 'invalid-recipient', suppressed: true })
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toMatchObject([{ reason: 'hard_bounce' }])
+  })
+})
+
 describe('what the DNS says decides the events of an attempt', () => {
   test.each<[string, (domain: string) => ZoneRecords | null, string[]]>([
     ['the domain does not exist', () => null, ['mx-lookup-failed', 'ip-lookup-failed', ...REFUSED]],

@@ -32,13 +32,22 @@ export type DeliveryStep =
 
 /**
  * What happened to one recipient. `reply` is that of the host; without a `host` it is ours, with the code that the fact has in the RFCs. `fault` is
- * what was wrong with the connection, if there was no reply because of that.
+ * what was wrong with the connection, if there was no reply because of that. `isOfSender`: the host has refused the sender, before it
+ * knew of the recipient.
  */
 export type RecipientOutcome =
   | { is: 'delivered'; host: string; peer: Peer; reply: SmtpReply }
-  | { is: 'permanent'; reason: string; host?: string; reply?: SmtpReply }
+  | { is: 'permanent'; reason: string; host?: string; reply?: SmtpReply; isOfSender?: true }
   /** `site`: it says something about the host, such as that it is busy, and nothing about the recipient. */
-  | { is: 'temporary'; reason: string; host?: string; reply?: SmtpReply; fault?: ConnectionFault; scope: 'recipient' | 'site' }
+  | {
+      is: 'temporary'
+      reason: string
+      host?: string
+      reply?: SmtpReply
+      isOfSender?: true
+      fault?: ConnectionFault
+      scope: 'recipient' | 'site'
+    }
   | { is: 'uncertain'; reason: string; host: string; fault?: ConnectionFault }
 
 /**

@@ -135,7 +135,8 @@ type Failure = Extract<RecipientOutcome, { is: 'temporary' | 'uncertain' }>
 /** It is tried again, or given up at the end of its lifetime: the next attempt finds that. */
 function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, base: Omit<RecipientResult, 'state'>, now: Now): Decided {
   const reply = outcome.is === 'temporary' ? outcome.reply : undefined
-  const classification = classify(reply ?? outcome.reason, { isPermanent: false })
+  const isOfSender = outcome.is === 'temporary' && outcome.isOfSender === true
+  const classification = classify(reply ?? outcome.reason, { isPermanent: false, isOfSender })
   const next = nextAttempt(mail.priority, recipient.attempts, classification, now.at, now.random, ownSchedule(mail))
   const due_at = new Date(Math.min(next.getTime(), mail.expires_at.getTime()))
   const isNotified = isDelayNoticeDue(mail.created_at, recipient.last_attempt_at, now.at)
@@ -143,8 +144,8 @@ function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, 
 }
 
 /** A refusal without a host is one of ours: its codes say what it means, because its words are not those of a mail server. */
-function ofRefusal({ reply, reason, host }: Extract<Outcome, { is: 'permanent' }>): Classification {
-  return classify(reply && host === undefined ? { ...reply, response: '' } : (reply ?? reason))
+function ofRefusal({ reply, reason, host, isOfSender = false }: Extract<Outcome, { is: 'permanent' }>): Classification {
+  return classify(reply && host === undefined ? { ...reply, response: '' } : (reply ?? reason), { isOfSender })
 }
 
 function ofExpiry({ priority, created_at, expires_at }: MailRow, { last_error, due_at }: ClaimedRecipient): Classification {
