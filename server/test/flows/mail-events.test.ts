@@ -118,6 +118,18 @@ describe('what the DNS says decides the events of an attempt', () => {
     expect(typesOf(await w.events())).toEqual(['attempt-start', ...types, 'attempt-end'])
   })
 
+  test.each<[string, ZoneRecords | null]>([
+    ['that does not exist', null],
+    ['whose records are missing', { txt: ['nothing else'] }],
+  ])('a domain %s for a while suppresses nobody', async (_, records) => {
+    const domain = newDomain()
+    if (records) w.internet.dns.set(domain, records)
+    const address = await w.mailTo(domain)
+    const notice = dataOf(await w.events(), 'delivery.dsn-perm-fail')
+    expect(notice).toMatchObject({ enhanced_code: '5.1.2', classification: 'dns', suppressed: false })
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toEqual([])
+  })
+
   test('a host whose address is missing for a while suppresses nobody', async () => {
     const domain = newDomain()
     w.internet.dns.set(domain, { mx: [[10, `missing.${domain}`]] })

@@ -4,6 +4,7 @@ import { MINUTE_MS } from '../../../lib/times.ts'
 import {
   type ClaimedRecipient,
   type Classification,
+  classificationOf,
   classificationOfExpiry,
   classify,
   expiresAt,
@@ -145,8 +146,12 @@ function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, 
 
 /** A refusal without a host is one of ours: its codes say what it means, because its words are not those of a mail server. */
 function ofRefusal({ reply, reason, host, isOfSender = false }: Extract<Outcome, { is: 'permanent' }>): Classification {
-  return classify(reply && host === undefined ? { ...reply, response: '' } : (reply ?? reason), { isOfSender })
+  if (!reply || host !== undefined) return classify(reply ?? reason, { isOfSender })
+  return reply.enhancedCode === NO_DOMAIN ? classificationOf('dns', true) : classify({ ...reply, response: '' })
 }
+
+/** Of ours: a domain is gone for a while too, by a mistake at its registrar, in its zone or at a name server of ours. */
+const NO_DOMAIN = '5.1.2'
 
 function ofExpiry({ priority, created_at, expires_at }: MailRow, { last_error, due_at }: ClaimedRecipient): Classification {
   const usual = expiresAt(priority, created_at).getTime() - CLOCKS_MS
