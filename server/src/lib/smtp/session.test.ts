@@ -34,6 +34,10 @@ function open(options: Partial<SessionOptions> = {}) {
       note(session.secured())
       return log.splice(0)
     },
+    written() {
+      note(session.contentWritten())
+      return log.splice(0)
+    },
     send(mail: string, envelope = kim, content = 'Hello\r\n') {
       note(session.begin(mail, envelope, Buffer.from(content)))
       return log.splice(0)
@@ -201,6 +205,33 @@ describe('a mail with PIPELINING is two writes', () => {
       'Hello\r\n.\r\n',
       'm2: accepted 250',
     ])
+  })
+
+  describe('the end of a large content', () => {
+    const large = 'Hello\r\n'.repeat(10_000)
+    const sent = () => {
+      const s = opened('PIPELINING')
+      s.send('m1', kim, large)
+      expect(s.hear('250 ok', '250 ok', '354 go')).toEqual([large])
+      return s
+    }
+
+    test('follows when the rest was written: until then the server has no mail, and the next one does not begin', () => {
+      const s = sent()
+      expect([s.session.isFree(), s.session.open()]).toMatchObject([false, [{ mail: 'm1', stage: 'DATA', hasBody: false }]])
+      expect(s.written()).toEqual(['.\r\n'])
+      expect([s.session.isFree(), s.session.open()]).toMatchObject([true, [{ mail: 'm1', stage: 'DATA', hasBody: true }]])
+      expect(s.written()).toEqual([])
+      expect(s.hear('250 queued')).toEqual(['m1: accepted 250'])
+    })
+
+    test('follows although the server has replied already, and the next mail comes after it', () => {
+      const s = sent()
+      expect(s.hear('552 too large')).toEqual(['m1: refused DATA 552'])
+      expect([s.session.isFree(), s.session.isIdle()]).toEqual([false, false])
+      expect(s.written()).toEqual(['.\r\n'])
+      expect([s.session.isFree(), s.session.isIdle()]).toEqual([true, true])
+    })
   })
 
   test('or only after a success, where the first mail decides whether the server can do it', () => {

@@ -1,6 +1,6 @@
 /** What is delivered to the mail hosts of a domain, over which route, and what happened to it, recipient by recipient. Types only. */
 import type { MayBeSent, RecipientReports } from '../../../lib/smtp/session.ts'
-import type { FailedStage, Peer } from '../smtp/connection.ts'
+import type { FailedStage, Peer } from '../smtp/failures.ts'
 import type { ConnectionFault } from '../smtp/words.ts'
 import type { SmtpReply } from '../smtp-relays.ts'
 

@@ -3,7 +3,7 @@
 import type { Reply } from '../../../lib/smtp/replies.ts'
 import type { Replies, Stage } from '../../../lib/smtp/session.ts'
 import { isOk } from '../../../lib/smtp/state.ts'
-import type { Peer } from '../smtp/connection.ts'
+import type { Peer } from '../smtp/failures.ts'
 import { type ConnectionFault, replyOf } from '../smtp/words.ts'
 import type { DeliveryStep, RecipientOutcome } from './outcome.ts'
 import { refusedHere } from './route.ts'

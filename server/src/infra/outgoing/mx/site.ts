@@ -4,7 +4,7 @@
  * (D-MTA-13).
  */
 import type { MailResult, OpenMail } from '../../../lib/smtp/session.ts'
-import type { Failure } from '../smtp/connection.ts'
+import type { Failure } from '../smtp/failures.ts'
 import { faultOf, sentenceOf } from '../smtp/words.ts'
 import { closedAtOnce, type Opened, type OpeningTools, openAt, type SessionEvents, type Unopened } from './opening.ts'
 import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'

@@ -1,6 +1,6 @@
 /** What a server replied, and why there is no connection to it, in words that can be stored and shown. Pure. */
 import type { Reply } from '../../../lib/smtp/replies.ts'
-import { type Failure, NO_TLS } from './connection.ts'
+import { type Failure, NO_TLS } from './failures.ts'
 
 /** A reply of a server: `code` such as 550. */
 export type SmtpReply = { code: number; enhancedCode?: string; response: string }
