@@ -105,7 +105,8 @@ async function findAddresses(records: Records, host: string, validates: boolean,
   const first = shuffled(valuesOf(found[0] as Found<'A'>), random)
   if (first.length < ADDRESSES_MAX) found.push(await records.find(host, 'AAAA'))
   const all = [...first, ...shuffled(found[1] ? valuesOf(found[1]) : [], random)].slice(0, ADDRESSES_MAX)
-  const isSecure = validates && found.every((answer) => answer.is !== 'failed' && answer.isSecure)
+  // An answer that failed may have been held back by an attacker: the addresses that are used decide.
+  const isSecure = validates && found.every((answer) => answer.is !== 'records' || answer.isSecure)
   if (all.length > 0) return { is: 'addresses', addresses: all, isSecure }
   const failure = found.find((answer) => answer.is === 'failed')
   if (failure) return { is: 'failed', reason: `The addresses of the host could not be looked up: ${failure.reason}.` }

@@ -139,6 +139,13 @@ describe('TLSA records', () => {
     expect(await deliver(domain, true)).toEqual(['STARTTLS', 'temporary'])
   })
 
+  test.each(['servfail', 'timeout'] as const)('hold although the other kind of address cannot be found (%s)', async (fault) => {
+    const domain = `dane-address-${fault}.example`
+    await publish(domain, 'valid', 'self-signed')
+    internet.dns.fault(`mx.${domain}`, fault, 'AAAA')
+    expect(await deliver(domain, true)).toEqual(['STARTTLS', 'temporary'])
+  })
+
   test('of a host whose addresses are not authentic are not asked for', async () => {
     const domain = 'dane-insecure.example'
     await publish(domain, 'valid', 'self-signed')
