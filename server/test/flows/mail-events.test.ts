@@ -1,9 +1,14 @@
 /** The webhook events of email that the server delivers itself: one fault for each type, with the whole sequence, as an endpoint gets it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { MessageId } from '../../src/lib/ids.ts'
+import { findCampaignSubscriptions } from '../../src/modules/campaigns/index.ts'
+import { receiveMailReport } from '../../src/modules/messages/index.ts'
+import { returnPathFor } from '../../src/modules/mta/index.ts'
 import { REFUSING_ADDRESS } from '../internet/internet.ts'
 import type { MxBehaviour, Reaction } from '../internet/mx-host.ts'
 import type { ZoneRecords } from '../internet/zone.ts'
 import { type MailEvent, type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
+import { bounceMail, complaintMail } from '../reports.ts'
 
 let w: MailWorld
 beforeAll(async () => {
@@ -163,6 +168,23 @@ describe('what the DNS says decides the events of an attempt', () => {
     expect(typesOf(events)).toEqual(['attempt-start', 'connect-error', ...DELIVERED, 'attempt-end'])
     expect(dataOf(events, 'delivery.delivered')).toMatchObject({ host: `mx2.${domain}` })
   })
+})
+
+test('the events of reports that come later name the email as those of its delivery do', async () => {
+  const address = await w.mailTo(domainOf({}))
+  const { from, rfc_message_id, message_id: mail_id } = dataOf(await w.events(address), 'delivery.delivered') ?? {}
+  expect([from, rfc_message_id]).toEqual(['shop@example.com', expect.stringMatching(/^<.+@example.com>$/)])
+  const path = { project_id: w.projectId, mail_id: mail_id as MessageId, recipient_no: 0 }
+  const recipients = [returnPathFor(w.ctx, path, 'bounces.example.com')]
+  const delay = bounceMail({ recipient: address, action: 'delayed', status: '4.2.0', diagnostic: '450 4.2.0 Later' })
+  for (const content of [delay, bounceMail({ recipient: address }), complaintMail('fraud')])
+    expect(await receiveMailReport(w.ctx, findCampaignSubscriptions, { recipients, content })).toBe('applied')
+  const late = (await w.events(address)).map(({ type, data }) => [type, data.from, data.rfc_message_id])
+  expect(late.sort()).toEqual([
+    ['delivery.dsn-perm-fail', from, rfc_message_id],
+    ['delivery.dsn-temp-fail', from, rfc_message_id],
+    ['incoming-report.fraud-report', from, rfc_message_id],
+  ])
 })
 
 test('an email that is refused for now is delivered later, with an attempt of its own', async () => {
