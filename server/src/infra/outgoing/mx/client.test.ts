@@ -629,6 +629,9 @@ describe('connections', () => {
     const all = await many(client, routeTo('dead.test'), 20, { connections: 1, mailsPerConnection: 100 })
     expect(new Set(all.flatMap(outcomes))).toEqual(new Set(['kim temporary site']))
     expect(all.every(({ steps }) => steps.length === 1)).toBe(true)
+    const isShared = (outcome: object) => 'isShared' in outcome
+    expect(all.filter(({ recipients }) => ![...recipients.values()].some(isShared))).toHaveLength(1)
+    expect(all.filter(({ steps }) => !steps.some(isShared))).toHaveLength(1)
   })
 
   test('other domains of a site use its connections for the hosts that they share', async () => {
