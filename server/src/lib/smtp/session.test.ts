@@ -21,7 +21,8 @@ function open(options: Partial<SessionOptions> = {}) {
           `${action.mail}: ${[action.result.is, 'stage' in action.result ? action.result.stage : '', action.result.reply.code].filter(Boolean).join(' ')}`,
         )
       else if (action.do === 'refuse') log.push(`refuse ${action.stage} ${action.reply.code}`)
-      else log.push(action.do === 'fail' ? `fail: ${action.why}` : action.do)
+      else if (action.do === 'fail') log.push(['fail', action.why, ...('reply' in action ? [action.reply?.code] : [])].join(': '))
+      else log.push(action.do)
     }
   }
   return {
@@ -71,7 +72,7 @@ describe('opening', () => {
       'required TLS that is refused',
       { startTls: 'required' },
       ['220 mx', '250-mx\r\n250 STARTTLS', '454 no'],
-      [EHLO, 'STARTTLS\r\n', 'fail: TLS is not offered'],
+      [EHLO, 'STARTTLS\r\n', 'fail: TLS is not offered: 454'],
     ],
     [
       'optional TLS that is refused',

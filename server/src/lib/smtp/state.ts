@@ -50,7 +50,9 @@ export type Action<M> =
   | { do: 'ready' }
   /** The session cannot be opened. */
   | { do: 'refuse'; stage: Stage; reply: Reply }
-  | { do: 'fail'; why: 'TLS is not offered' | 'unexpected reply' | 'the mail is not to be sent' }
+  | { do: 'fail'; why: 'unexpected reply' | 'the mail is not to be sent' }
+  /** TLS is required. `reply`: it was offered, and then refused. */
+  | { do: 'fail'; why: 'TLS is not offered'; reply?: Reply }
   | { do: 'finish'; mail: M; result: MailResult }
   /** The server ends the session. */
   | { do: 'close' }

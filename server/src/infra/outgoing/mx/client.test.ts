@@ -314,6 +314,16 @@ describe('TLS', () => {
   })
 
   const required: SiteLimits = { ...LIMITS, isTlsRequired: true }
+  test.each<[MxBehaviour, string]>([
+    [{ tls: 'none' }, 'The host does not offer STARTTLS.'],
+    [{ script: { STARTTLS: '454 4.7.0 Not now' } }, 'The host refused STARTTLS: 454 4.7.0 Not now'],
+  ])('where it is required, what is missing is said as it is: %o', async (behaviour, reason) => {
+    using client = open()
+    const { steps, recipients } = await client.deliver(routeTo(host(behaviour)), kim, required)
+    expect(steps).toMatchObject([{ stage: 'STARTTLS', noTls: true, reason }])
+    expect([...recipients.values()]).toMatchObject([{ is: 'temporary', reason }])
+  })
+
   test.each<[string, MxBehaviour, string[], string]>([
     ['a host with any certificate', { tls: 'self-signed' }, [], 'kim delivered 250'],
     ['a host without STARTTLS', { tls: 'none' }, ['mx1 STARTTLS none not offered'], 'kim temporary site'],

@@ -12,7 +12,7 @@ import {
   type Session,
   type SessionOptions,
 } from '../../../lib/smtp/session.ts'
-import { type FailedStage, type Failure, NO_TLS, type Peer } from './failures.ts'
+import { type FailedStage, type Failure, type Peer, withoutTls } from './failures.ts'
 import { limitOf, type SessionLimits } from './time-limits.ts'
 
 export type ConnectionOptions = SessionOptions & {
@@ -203,7 +203,7 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
       close(link, { is: 'refused', stage: action.stage, reply: action.reply, peer: peerOf(link) })
       break
     case 'fail':
-      if (action.why === 'TLS is not offered') breakOff(link, NO_TLS, 'The server offers no TLS', 'STARTTLS')
+      if (action.why === 'TLS is not offered') close(link, withoutTls(peerOf(link), action.reply))
       else if (action.why === 'the mail is not to be sent') breakOff(link, 'ECLOSED', 'This server no longer holds the email')
       else breakOff(link, 'EPROTOCOL', 'The server sent an unexpected reply')
       break
