@@ -559,6 +559,17 @@ describe('connections', () => {
     expect(receiving.clients).toEqual(['127.0.0.9'])
   })
 
+  test.each<TlsVariant | 'none'>(['valid', 'none'])('large mails follow each other, byte for byte: %s', async (tls) => {
+    using client = open()
+    const name = host({ tls })
+    const contents = Array.from({ length: 4 }, (_, at) => Buffer.from(`Subject: ${at}\r\n\r\n${'.dots\r\n'.repeat(50_000)}${at}`))
+    const limits = { connections: 1, mailsPerConnection: 100 }
+    const all = await Promise.all(contents.map((content) => client.deliver(routeTo(name), { ...kim, content }, limits)))
+    expect(all.flatMap(outcomes)).toEqual(Array(4).fill('kim delivered 250'))
+    expect(hostOf(name).counts.made).toBe(1)
+    expect(hostOf(name).mails.map(({ content }) => content.toString().trimEnd())).toEqual(contents.map(String))
+  })
+
   test('a refused mail is followed by the next one over the same connection', async () => {
     using client = open()
     const name = host({ script: { RCPT: ({ mail }) => (mail % 2 === 0 ? '550 5.1.1 no' : undefined) } })
