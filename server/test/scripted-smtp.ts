@@ -6,7 +6,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
  * The reply to a command, or to the content of an email (`BODY`), or `cut` to close the connection there. After a reply to `DATA` of two lines,
  * the second one for the content, nothing more is read.
  */
-export type Script = Partial<Record<'GREETING' | 'EHLO' | 'HELO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'BODY', string>>
+export type Script = Partial<Record<Stage, string>>
+type Stage = 'GREETING' | 'EHLO' | 'HELO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'BODY'
 
 export type ScriptedSmtp = AsyncDisposable & { host: string; port: number; received(): number; begun(): number }
 
@@ -22,12 +23,13 @@ const REPLIES: Required<Script> = {
   BODY: '250 2.0.0 OK queued as 7B3F1',
 }
 
-/** Starts a server. What the script leaves out succeeds. */
-export async function openScriptedSmtp(script: Script): Promise<ScriptedSmtp> {
+/** Starts a server. What the script leaves out succeeds. `cutsContent`: so many connections are reset when a part of the content has come. */
+export async function openScriptedSmtp(script: Script, { cutsContent = 0 } = {}): Promise<ScriptedSmtp> {
   const replies = { ...REPLIES, ...script }
   const sockets = new Set<Socket>()
   let received = 0
   let begun = 0
+  let cuts = cutsContent
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
@@ -36,6 +38,11 @@ export async function openScriptedSmtp(script: Script): Promise<ScriptedSmtp> {
     let rest = ''
     reply('GREETING')
     socket.setEncoding('utf8').on('data', (text: string) => {
+      if (inContent && cuts > 0) {
+        cuts--
+        socket.resetAndDestroy()
+        return
+      }
       const lines = (rest + text).split('\r\n')
       rest = lines.pop() ?? ''
       for (const line of lines) {

@@ -143,6 +143,7 @@ test('a relay that accepts an email completes it, and tells its reply', async ()
     enhanced_code: '2.0.0',
     queue_id: '7B3F1',
     relayed: true,
+    from: 'shop@example.com',
     rfc_message_id: expect.stringMatching(/^<.+@example.com>$/),
   })
   expect(dataOf(received, 'delivery.completed')).toMatchObject({ delivered: 1, failed: 0 })

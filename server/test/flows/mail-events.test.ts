@@ -1,9 +1,14 @@
 /** The webhook events of email that the server delivers itself: one fault for each type, with the whole sequence, as an endpoint gets it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { MessageId } from '../../src/lib/ids.ts'
+import { findCampaignSubscriptions } from '../../src/modules/campaigns/index.ts'
+import { receiveMailReport } from '../../src/modules/messages/index.ts'
+import { returnPathFor } from '../../src/modules/mta/index.ts'
 import { REFUSING_ADDRESS } from '../internet/internet.ts'
 import type { MxBehaviour, Reaction } from '../internet/mx-host.ts'
 import type { ZoneRecords } from '../internet/zone.ts'
 import { type MailEvent, type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
+import { bounceMail, complaintMail } from '../reports.ts'
 
 let w: MailWorld
 beforeAll(async () => {
@@ -82,6 +87,29 @@ describe('what a host does decides the events of an attempt', () => {
   })
 })
 
+describe('a refusal of the sender suppresses nobody, whatever it says', () => {
+  test.each<[string, string]>([
+    ['550 Domain bounce.shop.example does not exist', 'sender-reputation'],
+    ['550 5.7.1 Unable to verify: the domain bounce.shop.example does not exist', 'sender-reputation'],
+    ['501 5.1.3 Bad sender address syntax', 'sender-reputation'],
+    ['550 5.1.1 <b.4-17@bounce.shop.example>: callback failed, user unknown', 'sender-reputation'],
+    ['550 5.2.1 Mailbox disabled', 'sender-reputation'],
+    ['553', 'sender-reputation'],
+    ['552', 'message-too-large'],
+  ])('%s', async (reply, classification) => {
+    const address = await w.mailTo(domainOf({ script: { MAIL: reply } }))
+    expect(dataOf(await w.events(), 'delivery.dsn-perm-fail')).toMatchObject({ classification, suppressed: false })
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toEqual([])
+  })
+
+  test.each(['RCPT', 'BODY'] as const)('but one of the recipient at %s does', async (stage) => {
+    const address = await w.mailTo(domainOf({ script: { [stage]: '550 5.1.1 User unknown' } }))
+    const notice = dataOf(await w.events(), 'delivery.dsn-perm-fail')
+    expect(notice).toMatchObject({ classification: 'invalid-recipient', suppressed: true })
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toMatchObject([{ reason: 'hard_bounce' }])
+  })
+})
+
 describe('what the DNS says decides the events of an attempt', () => {
   test.each<[string, (domain: string) => ZoneRecords | null, string[]]>([
     ['the domain does not exist', () => null, ['mx-lookup-failed', 'ip-lookup-failed', ...REFUSED]],
@@ -93,6 +121,18 @@ describe('what the DNS says decides the events of an attempt', () => {
     if (records) w.internet.dns.set(domain, records)
     await w.mailTo(domain)
     expect(typesOf(await w.events())).toEqual(['attempt-start', ...types, 'attempt-end'])
+  })
+
+  test.each<[string, ZoneRecords | null]>([
+    ['that does not exist', null],
+    ['whose records are missing', { txt: ['nothing else'] }],
+  ])('a domain %s for a while suppresses nobody', async (_, records) => {
+    const domain = newDomain()
+    if (records) w.internet.dns.set(domain, records)
+    const address = await w.mailTo(domain)
+    const notice = dataOf(await w.events(), 'delivery.dsn-perm-fail')
+    expect(notice).toMatchObject({ enhanced_code: '5.1.2', classification: 'dns', suppressed: false })
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toEqual([])
   })
 
   test('a host whose address is missing for a while suppresses nobody', async () => {
@@ -128,6 +168,23 @@ describe('what the DNS says decides the events of an attempt', () => {
     expect(typesOf(events)).toEqual(['attempt-start', 'connect-error', ...DELIVERED, 'attempt-end'])
     expect(dataOf(events, 'delivery.delivered')).toMatchObject({ host: `mx2.${domain}` })
   })
+})
+
+test('the events of reports that come later name the email as those of its delivery do', async () => {
+  const address = await w.mailTo(domainOf({}))
+  const { from, rfc_message_id, message_id: mail_id } = dataOf(await w.events(address), 'delivery.delivered') ?? {}
+  expect([from, rfc_message_id]).toEqual(['shop@example.com', expect.stringMatching(/^<.+@example.com>$/)])
+  const path = { project_id: w.projectId, mail_id: mail_id as MessageId, recipient_no: 0 }
+  const recipients = [returnPathFor(w.ctx, path, 'bounces.example.com')]
+  const delay = bounceMail({ recipient: address, action: 'delayed', status: '4.2.0', diagnostic: '450 4.2.0 Later' })
+  for (const content of [delay, bounceMail({ recipient: address }), complaintMail('fraud')])
+    expect(await receiveMailReport(w.ctx, findCampaignSubscriptions, { recipients, content })).toBe('applied')
+  const late = (await w.events(address)).map(({ type, data }) => [type, data.from, data.rfc_message_id])
+  expect(late.sort()).toEqual([
+    ['delivery.dsn-perm-fail', from, rfc_message_id],
+    ['delivery.dsn-temp-fail', from, rfc_message_id],
+    ['incoming-report.fraud-report', from, rfc_message_id],
+  ])
 })
 
 test('an email that is refused for now is delivered later, with an attempt of its own', async () => {

@@ -217,7 +217,7 @@ describe('the notice that a site has as many connections as it may have', () => 
   /** More than wait for a place at one site. */
   const MANY = 80
 
-  test('comes at most once a minute for a site', async () => {
+  test('comes at most once a minute', async () => {
     await using w = await mailWorld({ MTA_LIMITS: '{"*": {"connections": 1}}' })
     const domain = domainOf(w, 'narrow', 2)
     await queued(w.ctx, BULK_PRIORITY, domain, MANY)

@@ -1,6 +1,7 @@
 /** Limits of mail sites hold for what mail hosts get, and projects see what happened to it. Observed at the hosts. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { REFUSING_ADDRESS } from '../internet/internet.ts'
+import type { Reaction } from '../internet/mx-host.ts'
 import { type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
 import { queueMail } from '../queued-mail.ts'
 
@@ -9,6 +10,8 @@ beforeAll(async () => {
   w = await mailWorld()
 })
 afterAll(() => w[Symbol.asyncDispose]())
+
+const slowly = (then: NonNullable<Reaction['then']>): Reaction => ({ delayMs: 100, then })
 
 const siteLabelled = async (label: string) =>
   (await w.get('/api/client/mail-sites?limit=100')).body.results.find((one: { label: string }) => one.label === label)
@@ -49,8 +52,11 @@ test('a site whose host refuses ten connections is suspended: email waits withou
   w.internet.dns.set(`mx.${domain}`, { aaaa: [REFUSING_ADDRESS] })
   w.internet.dns.set(domain, { mx: [[10, `mx.${domain}`]] })
   const refused = async () => (await w.events()).filter(({ type }) => type === 'delivery.connect-error').length
-  for (let count = 0; count < 10; count++) await w.mailTo(domain)
-  expect(await refused()).toBe(10)
+  for (let count = 0; count < 10; count++) {
+    await w.mailTo(domain)
+    expect(await refused()).toBe(1)
+    w.advance('1 second')
+  }
   w.advance('6 seconds')
   await w.mailTo(domain)
   expect(await refused()).toBe(0)
@@ -67,6 +73,23 @@ test('an email to ten colleagues whose host refuses the connection is one failur
   expect(typesOf(await w.events())).toContain('connect-error')
   await w.mailTo(domain)
   expect(typesOf(await w.events())).toContain('connect-error')
+})
+
+test('a connection that fails is one failure of the site, however many emails waited for it', async () => {
+  await using own = await mailWorld({ MTA_LIMITS: JSON.stringify({ '*': { connections: 1 } }) })
+  const [domain, host] = ['seven.example.org', 'mx.seven.example.org']
+  const { counts } = own.internet.host(host, { script: { GREETING: slowly('close') } })
+  own.internet.domain(domain, host)
+  const isSuspended = async () => {
+    const { results } = (await own.get('/api/client/mail-sites')).body
+    return results.some(({ label, state }: { label: string; state: string }) => label === host && state === 'suspended')
+  }
+  for (let round = 0; round < 30 && !(await isSuspended()); round++) {
+    await queueMail(own, ...['a', 'b'].map((name) => ({ to: [`${name}${round}@${domain}`] })))
+    await own.drain()
+    own.advance('2 seconds')
+  }
+  expect([await isSuspended(), counts.made]).toEqual([true, 10])
 })
 
 test('a site gets no more new connections in a minute than its limit, and all the email', async () => {

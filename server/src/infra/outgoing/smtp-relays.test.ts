@@ -1,4 +1,5 @@
 import { describe, expect, inject, test } from 'vitest'
+import { openDrippingHost } from '../../../test/dripping-host.ts'
 import { unusedPort } from '../../../test/fake-provider.ts'
 import { openListener } from '../../../test/listener.ts'
 import { openRelay, type RelayReply } from '../../../test/relay.ts'
@@ -145,6 +146,28 @@ describe('the reply of a relay is returned in full', () => {
     const held = relay.hold('BODY')
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'uncertain' })
     held.release()
+  })
+
+  const large = { ...mail, content: Buffer.alloc(LARGER_THAN_SOCKETS_BYTES, `${'x'.repeat(900)}\r\n`) }
+
+  test('an email whose connection breaks within its content goes over another one, and arrives once', async () => {
+    await using relay = await openScriptedSmtp({}, { cutsContent: 2 })
+    await using relays = open()
+    expect(await relays.send(relayAt(relay), large)).toMatchObject({ is: 'accepted' })
+    expect([relay.begun(), relay.received()]).toEqual([3, 1])
+  })
+
+  test('an email whose connection breaks within its content again and again is unreachable, and was not sent', async () => {
+    await using relay = await openScriptedSmtp({}, { cutsContent: 3 })
+    await using relays = open()
+    expect(await relays.send(relayAt(relay), large)).toMatchObject({ is: 'unreachable', stage: 'DATA' })
+    expect(relay.received()).toBe(0)
+  })
+
+  test.each([{ silenceMs: 300 }, { totalMs: 1500 }])('so is one whose content the relay does not take within %j', async (limits) => {
+    await using dripping = await openDrippingHost('READING')
+    await using relays = open(limits)
+    expect(await relays.send(relayAt({ host: '127.0.0.1', port: dripping.port }), large)).toMatchObject({ is: 'unreachable' })
   })
 
   test('a relay that accepts an email before it has read it is believed when nothing is left to write', async () => {

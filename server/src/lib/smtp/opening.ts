@@ -25,7 +25,7 @@ export function opening<M>(state: State<M>, what: Opening, reply: Reply): Action
       return isOk(reply) ? greeted(state) : refuse('EHLO', reply)
     case 'starttls':
       if (isOk(reply)) return [{ do: 'secure' }]
-      if (startTls === 'required') return [{ do: 'fail', why: 'TLS is not offered' }]
+      if (startTls === 'required') return [{ do: 'fail', why: 'TLS is not offered', reply }]
       return inPlain(state, `The server refused STARTTLS: ${reply.code} ${reply.lines.join(' ')}`)
     default:
       return loggingIn(state, what, reply)

@@ -21,7 +21,8 @@ function open(options: Partial<SessionOptions> = {}) {
           `${action.mail}: ${[action.result.is, 'stage' in action.result ? action.result.stage : '', action.result.reply.code].filter(Boolean).join(' ')}`,
         )
       else if (action.do === 'refuse') log.push(`refuse ${action.stage} ${action.reply.code}`)
-      else log.push(action.do === 'fail' ? `fail: ${action.why}` : action.do)
+      else if (action.do === 'fail') log.push(['fail', action.why, ...('reply' in action ? [action.reply?.code] : [])].join(': '))
+      else log.push(action.do)
     }
   }
   return {
@@ -32,6 +33,10 @@ function open(options: Partial<SessionOptions> = {}) {
     },
     secured() {
       note(session.secured())
+      return log.splice(0)
+    },
+    written() {
+      note(session.contentWritten())
       return log.splice(0)
     },
     send(mail: string, envelope = kim, content = 'Hello\r\n') {
@@ -67,7 +72,7 @@ describe('opening', () => {
       'required TLS that is refused',
       { startTls: 'required' },
       ['220 mx', '250-mx\r\n250 STARTTLS', '454 no'],
-      [EHLO, 'STARTTLS\r\n', 'fail: TLS is not offered'],
+      [EHLO, 'STARTTLS\r\n', 'fail: TLS is not offered: 454'],
     ],
     [
       'optional TLS that is refused',
@@ -201,6 +206,33 @@ describe('a mail with PIPELINING is two writes', () => {
       'Hello\r\n.\r\n',
       'm2: accepted 250',
     ])
+  })
+
+  describe('the end of a large content', () => {
+    const large = 'Hello\r\n'.repeat(10_000)
+    const sent = () => {
+      const s = opened('PIPELINING')
+      s.send('m1', kim, large)
+      expect(s.hear('250 ok', '250 ok', '354 go')).toEqual([large])
+      return s
+    }
+
+    test('follows when the rest was written: until then the server has no mail, and the next one does not begin', () => {
+      const s = sent()
+      expect([s.session.isFree(), s.session.open()]).toMatchObject([false, [{ mail: 'm1', stage: 'DATA', hasBody: false }]])
+      expect(s.written()).toEqual(['.\r\n'])
+      expect([s.session.isFree(), s.session.open()]).toMatchObject([true, [{ mail: 'm1', stage: 'DATA', hasBody: true }]])
+      expect(s.written()).toEqual([])
+      expect(s.hear('250 queued')).toEqual(['m1: accepted 250'])
+    })
+
+    test('follows although the server has replied already, and the next mail comes after it', () => {
+      const s = sent()
+      expect(s.hear('552 too large')).toEqual(['m1: refused DATA 552'])
+      expect([s.session.isFree(), s.session.isIdle()]).toEqual([false, false])
+      expect(s.written()).toEqual(['.\r\n'])
+      expect([s.session.isFree(), s.session.isIdle()]).toEqual([true, true])
+    })
   })
 
   test('or only after a success, where the first mail decides whether the server can do it', () => {

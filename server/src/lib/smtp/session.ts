@@ -16,7 +16,7 @@ import {
   type Stage,
   type State,
 } from './state.ts'
-import { begin, lackedBy, stageOf, transacting } from './transactions.ts'
+import { begin, endContent, lackedBy, stageOf, transacting } from './transactions.ts'
 
 export type { Action, Envelope, MailResult, MayBeSent, RecipientReports, Replies, SessionOptions, Stage } from './state.ts'
 
@@ -27,11 +27,13 @@ export type Session<M> = {
   secured(): Action<M>[]
   /** Whether a mail can begin now. */
   isFree(): boolean
-  /** Whether no mail is without a result. */
+  /** Whether no mail is under way. */
   isIdle(): boolean
   /** The extension without which the server cannot take a mail; `SIZE` if it is too large for it. Null if nothing is known against it. */
   lacks(envelope: Envelope, size: number): 'SIZE' | '8BITMIME' | 'SMTPUTF8' | null
   begin(mail: M, envelope: Envelope, content: Buffer, mayBeSent?: MayBeSent): Action<M>[]
+  /** The content was written, as far as it was asked for. */
+  contentWritten(): Action<M>[]
   quit(): Action<M>[]
   /** What the next reply is for; null if none is due. */
   awaits(): string | null
@@ -54,6 +56,7 @@ export function createSession<M>(options: SessionOptions): Session<M> {
     options,
     expected: [{ for: 'greeting' }],
     transactions: [],
+    unended: null,
     extensions: new Map(),
     isSecure: options.startTls === 'never',
     plainBecause: null,
@@ -70,10 +73,11 @@ export function createSession<M>(options: SessionOptions): Session<M> {
       return [command(state, `EHLO ${options.name}`, { for: 'ehlo' })]
     },
     isFree: () => isFree(state),
-    isIdle: () => state.transactions.length === 0,
+    isIdle: () => state.transactions.length === 0 && !state.unended,
     lacks: (envelope, size) => lackedBy(state, envelope, size),
     begin: (mail, envelope, content, mayBeSent) =>
       begin(state, { mail, envelope, content, replies: { recipients: [] }, hasBody: false, ...(mayBeSent && { mayBeSent }) }),
+    contentWritten: () => endContent(state),
     quit() {
       state.isClosing = true
       return [command(state, 'QUIT', { for: 'quit' })]
@@ -104,8 +108,8 @@ function close<M>(state: State<M>): Action<M>[] {
 
 /** A mail can begin when none is under way, or when all of the one that is was written. */
 function isFree<M>(state: State<M>): boolean {
-  const { isReady, isClosing, transactions, options, hadSuccess } = state
-  if (!isReady || isClosing) return false
+  const { isReady, isClosing, transactions, unended, options, hadSuccess } = state
+  if (!isReady || isClosing || unended) return false
   const [only] = transactions
   if (only === undefined) return true
   const mayOverlap = offers(state, 'PIPELINING') && (hadSuccess || options.overlaps === 'always')

@@ -42,7 +42,7 @@ export type MailResult = ({ is: 'accepted'; reply: Reply } | { is: 'refused'; st
 /** What the caller has to do, in order. */
 export type Action<M> =
   | { do: 'write'; bytes: Buffer | string }
-  /** The content of a mail: while it is written, the server has nothing to say. */
+  /** The content of a mail: while it is written, the server has nothing to say. Then call `contentWritten`. */
   | { do: 'write content'; pieces: readonly Buffer[] }
   /** Begin TLS on the socket, and call `secured`. */
   | { do: 'secure' }
@@ -50,7 +50,9 @@ export type Action<M> =
   | { do: 'ready' }
   /** The session cannot be opened. */
   | { do: 'refuse'; stage: Stage; reply: Reply }
-  | { do: 'fail'; why: 'TLS is not offered' | 'unexpected reply' | 'the mail is not to be sent' }
+  | { do: 'fail'; why: 'unexpected reply' | 'the mail is not to be sent' }
+  /** TLS is required. `reply`: it was offered, and then refused. */
+  | { do: 'fail'; why: 'TLS is not offered'; reply?: Reply }
   | { do: 'finish'; mail: M; result: MailResult }
   /** The server ends the session. */
   | { do: 'close' }
@@ -58,7 +60,7 @@ export type Action<M> =
 /** Whether a mail may still be sent. Another process may have it by now. */
 export type MayBeSent = () => boolean
 
-/** A mail with its replies so far. `hasBody`: its last byte was written, so from now on the server may have it. */
+/** A mail with its replies so far. `hasBody`: its last byte was given to be written, so from now on the server may have it. */
 export type Transaction<M> = {
   mail: M
   envelope: Envelope
@@ -79,6 +81,8 @@ export type State<M> = {
   /** One for each command without a reply, in order. */
   expected: Expected<M>[]
   transactions: Transaction<M>[]
+  /** The mail whose content is being written without its end. It may have a result already: a server may reply before it has all. */
+  unended: Transaction<M> | null
   extensions: ReadonlyMap<string, readonly string[]>
   isSecure: boolean
   /** Why mails go without encryption although it was wanted. */

@@ -121,8 +121,25 @@ function sendContent<M>(state: State<M>, transaction: Transaction<M>): Action<M>
   if (!isOk(transaction.replies.mail) || isRefusedByAll(transaction)) return [{ do: 'write', bytes: `.${LINE_END}` }]
   // After the reply to DATA, only the end of the connection says that there will be no mail.
   if (transaction.mayBeSent?.() === false) return [{ do: 'fail', why: 'the mail is not to be sent' }]
+  const { content } = transaction
+  if (content.length > AT_ONCE_BYTES_MAX) {
+    state.unended = transaction
+    return [{ do: 'write content', pieces: fewer(withDots(content)) }]
+  }
   transaction.hasBody = true
-  return [{ do: 'write content', pieces: withDots(transaction.content) }]
+  return [{ do: 'write content', pieces: fewer([...withDots(content), endOf(content)]) }]
+}
+
+/** Sockets take about so much at once. The end of more than that waits until the rest has left, because a server that lacks it has no mail. */
+const AT_ONCE_BYTES_MAX = 64 * 1024
+
+/** Ends the content whose other bytes were written. */
+export function endContent<M>(state: State<M>): Action<M>[] {
+  const { unended } = state
+  if (!unended) return []
+  state.unended = null
+  unended.hasBody = true
+  return [{ do: 'write', bytes: endOf(unended.content) }]
 }
 
 const isRefusedByAll = <M>({ replies: { recipients }, envelope }: Transaction<M>): boolean =>
@@ -157,7 +174,7 @@ const END_AND_LAST_LINE = Buffer.from('\r\n.\r\n')
 const PIECES_MAX = 20
 const LINE_WITH_DOT = Buffer.from('\r\n.')
 
-/** The content with its end, in pieces, so that it is not copied. A dot at the start of a line is doubled (RFC 5321 §4.5.2). */
+/** The content without its end, in pieces, so that it is not copied. A dot at the start of a line is doubled (RFC 5321 §4.5.2). */
 function withDots(content: Buffer): Buffer[] {
   const pieces: Buffer[] = content[0] === DOT ? [ONE_DOT] : []
   let start = 0
@@ -167,8 +184,12 @@ function withDots(content: Buffer): Buffer[] {
     // The dot itself, so that it is not found again.
     pieces.push(content.subarray(start, ++start))
   }
-  const hasEnd = content.length === 0 || content.subarray(-END.length).equals(END)
-  pieces.push(content.subarray(start), hasEnd ? LAST_LINE : END_AND_LAST_LINE)
-  // Each piece of a write costs something.
-  return pieces.length > PIECES_MAX ? [Buffer.concat(pieces)] : pieces
+  pieces.push(content.subarray(start))
+  return pieces
 }
+
+const endOf = (content: Buffer): Buffer =>
+  content.length === 0 || content.subarray(-END.length).equals(END) ? LAST_LINE : END_AND_LAST_LINE
+
+/** Each piece of a write costs something. */
+const fewer = (pieces: Buffer[]): Buffer[] => (pieces.length > PIECES_MAX ? [Buffer.concat(pieces)] : pieces)

@@ -29,7 +29,7 @@ const message: ClaimedMessage = {
   created_at: new Date('2026-11-23T09:00:00.000Z'),
 }
 const outgoing = { channel: 'email' as const, recipient: 'ana@example.com', summary: 'Hi', content: { from: 'hello@example.com' } }
-const attempt = { outgoing, startedAt, elapsedMs: 12.4, retries: null }
+const attempt = { outgoing, connection: { defaultFrom: null }, startedAt, elapsedMs: 12.4, retries: null }
 const about = {
   message_id: 5,
   campaign_id: 7,
@@ -74,6 +74,25 @@ test('the webhook events carry the data of the message', () => {
   expect(end?.data).toEqual({ ...about, elapsed_ms: 12, result: 'failed' })
   expect(failed?.data).toEqual({ ...about, reason: 'No such number.', provider_code: '21211' })
   expect(completed?.data).toEqual({ ...about, elapsed_ms: 5000, delivered: 0, failed: 1 })
+})
+
+type Sent = Parameters<typeof webhookEventsOf>[3] & object
+test.each<[string, Record<string, unknown>, Partial<Sent['outgoing']>, string | undefined]>([
+  ['that of its template', { from: 'Ana <ana@shop.example>' }, {}, 'ana@shop.example'],
+  ['the default one of its provider', {}, {}, 'hello@example.com'],
+  ['the default one at the domain of its campaign', {}, { fromDomain: 'news.example' }, 'hello@news.example'],
+  [
+    'not known if it is redacted',
+    { from: 'Ana <ana@shop.example>' },
+    { shown: { ...outgoing, content: { from: '[redacted]' } } },
+    undefined,
+  ],
+])('the sender of an email is an address: %s', (_, content, more, from) => {
+  const connection = { defaultFrom: 'Shop <hello@example.com>' }
+  const tried = { ...attempt, outgoing: { ...outgoing, content, ...more }, connection }
+  expect(webhookEventsOf(message, undefined, result('sent'), tried, now).map(({ data }) => (data as { from?: string }).from)).toEqual(
+    Array(4).fill(from),
+  )
 })
 
 test.each(['attempt-start', 'delivered', 'completed', 'attempt-end'])(

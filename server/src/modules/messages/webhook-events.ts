@@ -1,7 +1,15 @@
 /** Makes the webhook events of a send result (D-WH-5). Pure. */
 
 import type { MailRetries } from '../../lib/mail-retries.ts'
-import { type Outgoing, type ProviderResponse, type QueuedMail, type SmtpTrace, shownOf } from '../channels/index.ts'
+import {
+  emailSenderOf,
+  type Outgoing,
+  type ProviderConnection,
+  type ProviderResponse,
+  type QueuedMail,
+  type SmtpTrace,
+  shownOf,
+} from '../channels/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
 import { isNoticeDue, type SendResult } from './eligibility.ts'
@@ -11,7 +19,8 @@ import { acceptedBy, smtpEvents, smtpReply } from './smtp-events.ts'
 
 /** One try to give a message to a provider. */
 type Attempt = {
-  outgoing: Pick<Outgoing, 'recipient' | 'content' | 'shown'>
+  outgoing: Pick<Outgoing, 'recipient' | 'content' | 'shown' | 'fromDomain'>
+  connection: Pick<ProviderConnection, 'defaultFrom'>
   outcome?: { is: ProviderResponse['is']; smtp?: SmtpTrace; mail?: QueuedMail }
   startedAt: Date
   elapsedMs: number
@@ -175,12 +184,22 @@ const RESULTS = {
 
 function aboutMessage(message: ClaimedMessage, user: UserRow | undefined, attempt: Attempt | null) {
   const shown = attempt && shownOf(message.channel, attempt.outgoing)
-  const { from } = shown?.content ?? {}
+  const from = attempt && shown ? senderOf(message.channel, shown.content, attempt) : undefined
   const rfcMessageId = attempt?.outcome?.smtp?.messageId
   return {
     ...messageMembers(message, user, shown?.recipient ?? null),
-    ...(typeof from === 'string' && { from }),
+    ...(from !== undefined && { from }),
     ...(attempt && { attempt: message.attempts, attempt_id: `${message.id}.${message.attempts}` }),
     ...(rfcMessageId !== undefined && { rfc_message_id: rfcMessageId }),
   }
+}
+
+/** The number that a text message comes from, or the address of an email, without the name. */
+function senderOf(
+  channel: ClaimedMessage['channel'],
+  content: Outgoing['content'],
+  { outgoing: { fromDomain }, connection: { defaultFrom } }: Attempt,
+): string | undefined {
+  if (channel === 'email') return emailSenderOf(content, defaultFrom ?? '', fromDomain)?.address
+  return typeof content.from === 'string' ? content.from : undefined
 }

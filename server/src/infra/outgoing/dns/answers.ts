@@ -19,7 +19,7 @@ export type MxAnswer =
   | { is: 'no-domain'; reason: string }
   | { is: 'failed'; reason: string }
 
-/** The addresses of a host: at most two, IPv4 first, in random order. `none`: the host does not exist, or has no address. They are not checked by an egress policy. */
+/** The addresses of a host: at most two, IPv4 first, in random order. `none`: the host does not exist, or has no address that is usable. */
 export type AddressAnswer =
   | { is: 'addresses'; addresses: string[]; isSecure: boolean }
   | { is: 'none'; reason: string }

@@ -175,6 +175,19 @@ describe('the addresses of a host', () => {
     expect(await resolver.addresses(ipv6)).toMatchObject({ addresses: ['2001:db8::1'] })
   })
 
+  test('are at most two of those that may be used, and of IPv6 if there are not enough of IPv4', async () => {
+    const [many, ipv6, none] = [fresh(), fresh(), fresh()]
+    const isUsable = (address: string) => !address.startsWith('10.')
+    internet.dns.set(many, { a: ['10.0.0.1', '10.0.0.2', '192.0.2.1', '192.0.2.2'] })
+    internet.dns.set(ipv6, { a: ['10.0.0.1', '10.0.0.2'], aaaa: ['2001:db8::1'] })
+    internet.dns.set(none, { a: ['10.0.0.1', '10.0.0.2'] })
+    const { addresses = [] } = { ...(await resolver.addresses(many, isUsable)) } as { addresses?: string[] }
+    expect([...addresses].sort()).toEqual(['192.0.2.1', '192.0.2.2'])
+    expect(asked(many, 'AAAA')).toBe(0)
+    expect(await resolver.addresses(ipv6, isUsable)).toMatchObject({ addresses: ['2001:db8::1'] })
+    expect(await resolver.addresses(none, isUsable)).toMatchObject({ is: 'none', reason: expect.stringContaining('only addresses') })
+  })
+
   test('are none if the host does not exist or has none, and failed if one half may be missing', async () => {
     const [empty, half, other] = [fresh(), fresh(), fresh()]
     internet.dns.set(empty, { txt: ['x'] })

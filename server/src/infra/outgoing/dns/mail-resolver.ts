@@ -17,7 +17,8 @@ export type { AddressAnswer, MxAnswer, MxHost, TlsaAnswer } from './answers.ts'
 
 export type MailResolver = {
   mx(domain: string): Promise<MxAnswer>
-  addresses(host: string): Promise<AddressAnswer>
+  /** Addresses that are not usable are left out before it is decided which are returned. */
+  addresses(host: string, isUsable?: IsUsable): Promise<AddressAnswer>
   /** The strings of each record, joined. */
   txt(name: string): Promise<string[] | 'none' | 'failed'>
   tlsa(name: string): Promise<TlsaAnswer>
@@ -26,6 +27,8 @@ export type MailResolver = {
   /** The MTA-STS policy that applies now, or null. Its mode says what it asks for. */
   policy(domain: string): Promise<MtaStsPolicy | null>
 }
+
+type IsUsable = (address: string) => boolean
 
 export type MailResolverOptions = {
   /** The setting `DNS_SERVERS`; without one, the servers of the system. */
@@ -44,6 +47,7 @@ export type MailResolverOptions = {
 
 const ADDRESSES_MAX = 2
 const IMPLICIT_PREFERENCE = 0
+export const NO_USABLE_ADDRESS = 'The host has only addresses that this server does not send email to.'
 
 /** Opens a resolver with an empty cache. Disposing of it ends the queries that are under way. */
 export function createMailResolver(options: MailResolverOptions): MailResolver & AsyncDisposable {
@@ -52,7 +56,8 @@ export function createMailResolver(options: MailResolverOptions): MailResolver &
   const servers = nameServers(options.servers, clock)
   const records = openRecords({ servers, clock, signal: closing.signal, ...(timeoutMs !== undefined && { timeoutMs }) })
   const secured = (isSecure: boolean) => validates && isSecure
-  const addresses = (host: string) => findAddresses(records, host, validates, random)
+  const addresses: MailResolver['addresses'] = (host, isUsable = () => true) =>
+    findAddresses({ records, validates, random }, host, isUsable)
   const txt: MailResolver['txt'] = async (name) => {
     const found = await records.find(name, 'TXT')
     return found.is === 'records' ? found.values : found.is
@@ -99,16 +104,21 @@ function implicitMx(domain: string, ttlS: number, found: AddressAnswer, isSecure
   return { is: 'hosts', hosts: [{ host: domain, preference: IMPLICIT_PREFERENCE }], isImplicit: true, isSecure, ttlS }
 }
 
+type Finding = { records: Records; validates: boolean; random: () => number }
+
 /** Asks for IPv6 addresses only if there are not enough of IPv4. */
-async function findAddresses(records: Records, host: string, validates: boolean, random: () => number): Promise<AddressAnswer> {
+async function findAddresses({ records, validates, random }: Finding, host: string, isUsable: IsUsable): Promise<AddressAnswer> {
   const found: Found<'A' | 'AAAA'>[] = [await records.find(host, 'A')]
-  const first = shuffled(valuesOf(found[0] as Found<'A'>), random)
+  const usable = (answer: Found<'A' | 'AAAA'>) => shuffled(valuesOf(answer).filter(isUsable), random)
+  const first = usable(found[0] as Found<'A'>)
   if (first.length < ADDRESSES_MAX) found.push(await records.find(host, 'AAAA'))
-  const all = [...first, ...shuffled(found[1] ? valuesOf(found[1]) : [], random)].slice(0, ADDRESSES_MAX)
-  const isSecure = validates && found.every((answer) => answer.is !== 'failed' && answer.isSecure)
+  const all = [...first, ...(found[1] ? usable(found[1]) : [])].slice(0, ADDRESSES_MAX)
+  // An answer that failed may have been held back by an attacker: the addresses that are used decide.
+  const isSecure = validates && found.every((answer) => answer.is !== 'records' || answer.isSecure)
   if (all.length > 0) return { is: 'addresses', addresses: all, isSecure }
   const failure = found.find((answer) => answer.is === 'failed')
   if (failure) return { is: 'failed', reason: `The addresses of the host could not be looked up: ${failure.reason}.` }
+  if (found.some((answer) => valuesOf(answer).length > 0)) return { is: 'none', reason: NO_USABLE_ADDRESS }
   return { is: 'none', reason: 'The host does not exist, or has no address.' }
 }
 

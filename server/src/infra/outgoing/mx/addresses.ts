@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type EgressPolicy, egressPolicy, isAllowedAddress } from '../../../lib/egress.ts'
-import type { MailResolver } from '../dns/mail-resolver.ts'
+import { type MailResolver, NO_USABLE_ADDRESS } from '../dns/mail-resolver.ts'
 
 type Tools = { policy: EgressPolicy; resolver: Pick<MailResolver, 'addresses'>; isLoopbackOnly: boolean }
 
@@ -14,15 +14,17 @@ const isLoopback = (ip: string): boolean => isAllowedAddress(LOOPBACK, ip) && !i
 
 /** The addresses of a host, without those that mail may not be sent to. */
 export async function usableAddresses({ policy, resolver, isLoopbackOnly }: Tools, host: string): Promise<UsableAddresses> {
-  const answer = await resolver.addresses(host)
-  if (answer.is !== 'addresses') return answer
-  const foreign = isLoopbackOnly ? answer.addresses.find((address) => !isLoopback(address)) : undefined
-  if (foreign !== undefined) throw new Error(`${host} has the address ${foreign}, but only loopback connections are allowed here.`)
   const own = ownAddresses()
-  const addresses = answer.addresses.filter((address) => isAllowedAddress(policy, address) && (isLoopback(address) || !own.has(address)))
-  return addresses.length > 0
-    ? { is: 'addresses', addresses, isSecure: answer.isSecure }
-    : { is: 'none', reason: 'The host has only addresses that this server does not send email to.' }
+  const isUsable = (address: string): boolean => {
+    if (isLoopbackOnly && !isLoopback(address))
+      throw new Error(`${host} has the address ${address}, but only loopback connections are allowed here.`)
+    return isAllowedAddress(policy, address) && (isLoopback(address) || !own.has(address))
+  }
+  const answer = await resolver.addresses(host, isUsable)
+  if (answer.is !== 'addresses') return answer
+  // Connections are made to nothing else, whatever the resolver returns.
+  const addresses = answer.addresses.filter(isUsable)
+  return addresses.length > 0 ? { ...answer, addresses } : { is: 'none', reason: NO_USABLE_ADDRESS }
 }
 
 /** The addresses of this machine. None if the system does not tell them: a sandbox may deny the sockets that ask (`AF_NETLINK`). */

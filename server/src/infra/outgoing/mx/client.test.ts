@@ -314,6 +314,16 @@ describe('TLS', () => {
   })
 
   const required: SiteLimits = { ...LIMITS, isTlsRequired: true }
+  test.each<[MxBehaviour, string]>([
+    [{ tls: 'none' }, 'The host does not offer STARTTLS.'],
+    [{ script: { STARTTLS: '454 4.7.0 Not now' } }, 'The host refused STARTTLS: 454 4.7.0 Not now'],
+  ])('where it is required, what is missing is said as it is: %o', async (behaviour, reason) => {
+    using client = open()
+    const { steps, recipients } = await client.deliver(routeTo(host(behaviour)), kim, required)
+    expect(steps).toMatchObject([{ stage: 'STARTTLS', noTls: true, reason }])
+    expect([...recipients.values()]).toMatchObject([{ is: 'temporary', reason }])
+  })
+
   test.each<[string, MxBehaviour, string[], string]>([
     ['a host with any certificate', { tls: 'self-signed' }, [], 'kim delivered 250'],
     ['a host without STARTTLS', { tls: 'none' }, ['mx1 STARTTLS none not offered'], 'kim temporary site'],
@@ -449,16 +459,16 @@ describe('addresses', () => {
   })
 
   test.each([
-    ['<kim@example.org', 'bounce@example.com'],
-    ['"kim@example.org>" x"@example.org', 'bounce@example.com'],
-    ['"kim\r\nDATA"@example.org', 'bounce@example.com'],
-    ['kim@example.org>\r\nDATA', 'bounce@example.com'],
-    ['kim@example.org', 'a b@example.com'],
-  ])('%j from %j is not sent', async (to, from) => {
+    ['<kim@example.org', 'bounce@example.com', '5.1.3'],
+    ['"kim@example.org>" x"@example.org', 'bounce@example.com', '5.1.3'],
+    ['"kim\r\nDATA"@example.org', 'bounce@example.com', '5.1.3'],
+    ['kim@example.org>\r\nDATA', 'bounce@example.com', '5.1.3'],
+    ['kim@example.org', 'a b@example.com', '5.1.7'],
+  ])('%j from %j is not sent', async (to, from, enhancedCode) => {
     using client = open()
     const name = host()
     const outcome = await client.deliver(routeTo(name), { ...kim, from, to: [to] }, LIMITS)
-    expect([...outcome.recipients.values()]).toMatchObject([{ is: 'permanent', reply: { enhancedCode: '5.1.3' } }])
+    expect([...outcome.recipients.values()]).toMatchObject([{ is: 'permanent', reply: { enhancedCode } }])
     expect(hostOf(name).counts.made).toBe(0)
   })
 })
@@ -506,7 +516,8 @@ describe('a host that sends one byte at a time', () => {
     using client = open({ port: dripping.port, limits: shortly }, { 'drip.test': loopbackHost })
     const content = Buffer.alloc(20_000_000, 'Hello\r\n')
     const { recipients, elapsedMs } = await client.deliver(routeTo('drip.test'), { ...kim, content }, LIMITS)
-    expect([...recipients.values()]).toMatchObject([{ is: 'uncertain' }])
+    // The host has not got the end of the content.
+    expect([...recipients.values()]).toMatchObject([{ is: 'temporary', scope: 'site' }])
     expect(elapsedMs).toBeLessThan(10_000)
   })
 
@@ -546,6 +557,17 @@ describe('connections', () => {
     const content = 'content\r\n.\r\n'
     expect(receiving.chunks.slice(1)).toEqual([envelope, content, envelope, content + envelope, content + envelope, content])
     expect(receiving.clients).toEqual(['127.0.0.9'])
+  })
+
+  test.each<TlsVariant | 'none'>(['valid', 'none'])('large mails follow each other, byte for byte: %s', async (tls) => {
+    using client = open()
+    const name = host({ tls })
+    const contents = Array.from({ length: 4 }, (_, at) => Buffer.from(`Subject: ${at}\r\n\r\n${'.dots\r\n'.repeat(50_000)}${at}`))
+    const limits = { connections: 1, mailsPerConnection: 100 }
+    const all = await Promise.all(contents.map((content) => client.deliver(routeTo(name), { ...kim, content }, limits)))
+    expect(all.flatMap(outcomes)).toEqual(Array(4).fill('kim delivered 250'))
+    expect(hostOf(name).counts.made).toBe(1)
+    expect(hostOf(name).mails.map(({ content }) => content.toString().trimEnd())).toEqual(contents.map(String))
   })
 
   test('a refused mail is followed by the next one over the same connection', async () => {
@@ -628,6 +650,9 @@ describe('connections', () => {
     const all = await many(client, routeTo('dead.test'), 20, { connections: 1, mailsPerConnection: 100 })
     expect(new Set(all.flatMap(outcomes))).toEqual(new Set(['kim temporary site']))
     expect(all.every(({ steps }) => steps.length === 1)).toBe(true)
+    const isShared = (outcome: object) => 'isShared' in outcome
+    expect(all.filter(({ recipients }) => ![...recipients.values()].some(isShared))).toHaveLength(1)
+    expect(all.filter(({ steps }) => !steps.some(isShared))).toHaveLength(1)
   })
 
   test('other domains of a site use its connections for the hosts that they share', async () => {

@@ -86,12 +86,14 @@ const isUnsafe = (address: string): boolean => UNSAFE.test(address) && UNSAFE.te
 
 /** The recipients that cannot be sent to, with their outcome. From an unsafe sender, that is all. */
 function unsendableAmong({ from, to }: OutgoingMail): Map<string, RecipientOutcome> {
-  const ofSender = isUnsafe(from) ? notAnAddress(from) : undefined
+  const ofSender = isUnsafe(from) ? notAnAddress(from, '5.1.7') : undefined
   const unsafe = ofSender ? to : to.filter(isUnsafe)
   return new Map(unsafe.map((address) => [address, ofSender ?? notAnAddress(address)]))
 }
 
-const notAnAddress = (text: string): RecipientOutcome => refusedHere(553, '5.1.3', `${JSON.stringify(text)} is not an email address.`)
+/** The code is that of recipients, unless that of senders is given (RFC 3463). */
+const notAnAddress = (text: string, enhancedCode = '5.1.3'): RecipientOutcome =>
+  refusedHere(553, enhancedCode, `${JSON.stringify(text)} is not an email address.`)
 
 /** The mail for its other recipients. */
 function without(mail: OutgoingMail, refused: ReadonlyMap<string, RecipientOutcome>): OutgoingMail {

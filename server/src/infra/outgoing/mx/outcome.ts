@@ -1,6 +1,6 @@
 /** What is delivered to the mail hosts of a domain, over which route, and what happened to it, recipient by recipient. Types only. */
 import type { MayBeSent, RecipientReports } from '../../../lib/smtp/session.ts'
-import type { FailedStage, Peer } from '../smtp/connection.ts'
+import type { FailedStage, Peer } from '../smtp/failures.ts'
 import type { ConnectionFault } from '../smtp/words.ts'
 import type { SmtpReply } from '../smtp-relays.ts'
 
@@ -28,17 +28,29 @@ export type DeliveryStep =
       required?: boolean
       /** There was no reply after the last byte of the mail, so the host may have it. */
       uncertain?: true
+      /** It happened to the connection that was opened for another mail, whose attempt has the step too. */
+      isShared?: true
     }
 
 /**
  * What happened to one recipient. `reply` is that of the host; without a `host` it is ours, with the code that the fact has in the RFCs. `fault` is
- * what was wrong with the connection, if there was no reply because of that.
+ * what was wrong with the connection, if there was no reply because of that. `isOfSender`: the host has refused the sender, before it
+ * knew of the recipient. `isShared`: no host could be connected to for another mail, whose attempt has the outcome too.
  */
 export type RecipientOutcome =
   | { is: 'delivered'; host: string; peer: Peer; reply: SmtpReply }
-  | { is: 'permanent'; reason: string; host?: string; reply?: SmtpReply }
+  | { is: 'permanent'; reason: string; host?: string; reply?: SmtpReply; isOfSender?: true; isShared?: true }
   /** `site`: it says something about the host, such as that it is busy, and nothing about the recipient. */
-  | { is: 'temporary'; reason: string; host?: string; reply?: SmtpReply; fault?: ConnectionFault; scope: 'recipient' | 'site' }
+  | {
+      is: 'temporary'
+      reason: string
+      host?: string
+      reply?: SmtpReply
+      isOfSender?: true
+      isShared?: true
+      fault?: ConnectionFault
+      scope: 'recipient' | 'site'
+    }
   | { is: 'uncertain'; reason: string; host: string; fault?: ConnectionFault }
 
 /**

@@ -3,7 +3,7 @@
 import type { Reply } from '../../../lib/smtp/replies.ts'
 import type { Replies, Stage } from '../../../lib/smtp/session.ts'
 import { isOk } from '../../../lib/smtp/state.ts'
-import type { Peer } from '../smtp/connection.ts'
+import type { Peer } from '../smtp/failures.ts'
 import { type ConnectionFault, replyOf } from '../smtp/words.ts'
 import type { DeliveryStep, RecipientOutcome } from './outcome.ts'
 import { refusedHere } from './route.ts'
@@ -34,7 +34,7 @@ function outcomeOf({ host, peer, replies, broken }: Transcript, rcpt: Reply | un
   const fault = broken?.fault && { fault: broken.fault }
   const lost: RecipientOutcome = { is: 'temporary', reason: broken?.reason ?? 'The host sent no reply.', host, ...fault, scope: 'site' }
   if (!replies.mail) return lost
-  if (!isOk(replies.mail)) return refusalOf(host, replies.mail)
+  if (!isOk(replies.mail)) return { ...refusalOf(host, replies.mail), isOfSender: true }
   if (!rcpt) return lost
   if (isTooMany(rcpt, hasRecipients)) return temporary(host, rcpt)
   if (!isOk(rcpt)) return refusalOf(host, rcpt)
@@ -55,13 +55,15 @@ const BAD_SEQUENCE = 503
 /** The host ends the session: it is busy, or limits this sender. */
 const CLOSING = 421
 
-function refusalOf(host: string, reply: Reply): RecipientOutcome {
+type Refused = Extract<RecipientOutcome, { is: 'temporary' | 'permanent' }>
+
+function refusalOf(host: string, reply: Reply): Refused {
   if (reply.code < 500 || reply.code === BAD_SEQUENCE) return temporary(host, reply)
   const { response } = replyOf(reply)
   return { is: 'permanent', reason: response, host, reply: replyOf(reply) }
 }
 
-function temporary(host: string, reply: Reply): RecipientOutcome {
+function temporary(host: string, reply: Reply): Refused {
   const read = replyOf(reply)
   return { is: 'temporary', reason: read.response, host, reply: read, scope: reply.code === CLOSING ? 'site' : 'recipient' }
 }

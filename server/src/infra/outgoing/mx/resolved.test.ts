@@ -10,7 +10,6 @@ import { createSafeFetch } from '../safe-fetch.ts'
 import { createMxClient } from './client.ts'
 import { routeOf } from './route.ts'
 
-const policy = egressPolicy(['127.0.0.0/8', '::1/128'])
 const LIMITS = { connections: 1, mailsPerConnection: 10 }
 
 let internet: Internet
@@ -20,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => internet[Symbol.asyncDispose]())
 
 /** Delivers one mail to a domain, and returns what happened to it and of the steps. */
-async function deliver(domain: string, isSecure = false): Promise<string[]> {
+async function deliver(domain: string, isSecure = false, policy = egressPolicy(['127.0.0.0/8', '::1/128'])): Promise<string[]> {
   const clock = createTestClock()
   const ca = [internet.certificates.ca]
   await using resolver = createMailResolver({
@@ -77,6 +76,16 @@ describe('a domain', () => {
     const domain = `${name.toLowerCase().replaceAll(' ', '-')}.example`
     prepare(domain)
     expect(await deliver(domain)).toEqual(expected)
+  })
+
+  test('whose host has addresses that may not be connected to is reached at another one', async () => {
+    const [domain, allowed] = ['half-private.example', egressPolicy(['127.1.0.0/16'])]
+    const { ip } = internet.host(`mx.${domain}`)
+    internet.domain(domain, `mx.${domain}`)
+    internet.dns.set(`mx.${domain}`, { a: ['127.9.0.1', '127.9.0.2', ip] })
+    expect(await deliver(domain, false, allowed)).toEqual(['delivered'])
+    internet.dns.set(`mx.${domain}`, { a: ['127.9.0.1', '127.9.0.2'] })
+    expect(await deliver(domain, false, allowed)).toEqual(['ip-lookup-failed', 'permanent'])
   })
 
   test('in another script', async () => {
@@ -136,6 +145,13 @@ describe('TLSA records', () => {
     const domain = `dane-${fault}.example`
     await publish(domain, 'valid', 'valid')
     internet.dns.fault(`_25._tcp.mx.${domain}`, fault)
+    expect(await deliver(domain, true)).toEqual(['STARTTLS', 'temporary'])
+  })
+
+  test.each(['servfail', 'timeout'] as const)('hold although the other kind of address cannot be found (%s)', async (fault) => {
+    const domain = `dane-address-${fault}.example`
+    await publish(domain, 'valid', 'self-signed')
+    internet.dns.fault(`mx.${domain}`, fault, 'AAAA')
     expect(await deliver(domain, true)).toEqual(['STARTTLS', 'temporary'])
   })
 

@@ -4,7 +4,7 @@
  * (D-MTA-13).
  */
 import type { MailResult, OpenMail } from '../../../lib/smtp/session.ts'
-import type { Failure } from '../smtp/connection.ts'
+import type { Failure } from '../smtp/failures.ts'
 import { faultOf, sentenceOf } from '../smtp/words.ts'
 import { closedAtOnce, type Opened, type OpeningTools, openAt, type SessionEvents, type Unopened } from './opening.ts'
 import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
@@ -267,8 +267,8 @@ function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void
   if (state.opening > 0 || canBeCarried(state, mail)) return
   for (const other of [...state.waiting]) {
     if (other === mail || other.isOpening || other.failed || !isSameRoute(other.route, mail.route)) continue
-    other.steps.push(...steps)
-    other.failed = outcome
+    other.steps.push(...steps.map((step) => (step.is === 'failed' ? { ...step, isShared: true as const } : step)))
+    other.failed = { ...outcome, isShared: true }
   }
 }
 

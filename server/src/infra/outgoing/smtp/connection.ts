@@ -11,8 +11,8 @@ import {
   type OpenMail,
   type Session,
   type SessionOptions,
-  type Stage,
 } from '../../../lib/smtp/session.ts'
+import { type FailedStage, type Failure, type Peer, withoutTls } from './failures.ts'
 import { limitOf, type SessionLimits } from './time-limits.ts'
 
 export type ConnectionOptions = SessionOptions & {
@@ -27,24 +27,6 @@ export type ConnectionOptions = SessionOptions & {
   known?: Pick<Peer, 'isDane' | 'hadBrokenTls'>
   limits: SessionLimits
 }
-
-/** Where an attempt failed: at a stage of the session, or before it. `TLS` is that of connections that are encrypted from the first byte. */
-export type FailedStage = Stage | 'DNS' | 'CONNECT' | 'TLS'
-
-/** Why there is no session, or no longer one. */
-export type Failure =
-  | { is: 'refused'; stage: Stage; reply: Reply; peer: Peer }
-  | { is: 'broken'; stage: FailedStage; error: Error & { code?: string }; peer?: Peer }
-
-/**
- * The host at the other end. `plainBecause`: why the connection is not encrypted although that was wanted. `isDane`: the host has TLSA records (RFC 7672),
- * which the connection must agree with. `hadBrokenTls`: TLS failed over another connection, so that it was not asked for over this one.
- */
-export type Peer = { ip?: string; tls?: PeerTls; plainBecause?: string; isDane?: true; hadBrokenTls?: true }
-type PeerTls = { protocol: string; cipher: string; verified: boolean }
-
-/** The code of the error when TLS is required and not offered. */
-export const NO_TLS = 'ENOTLS'
 
 export type Events<M> = {
   /** The session is open. */
@@ -148,7 +130,7 @@ function listen<M>(link: Link<M>, socket: Socket): void {
   socket.on('end', lost)
   socket.on('close', lost)
   socket.on('timeout', () => {
-    if (link.session.awaits() === null && !link.isSecuring) quit(link)
+    if (link.session.awaits() === null && !link.isSecuring && !link.isWriting) quit(link)
     else breakOff(link, link.isSecuring ? 'ETLS' : 'ETIMEDOUT', 'The server did not respond in time')
   })
 }
@@ -221,7 +203,7 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
       close(link, { is: 'refused', stage: action.stage, reply: action.reply, peer: peerOf(link) })
       break
     case 'fail':
-      if (action.why === 'TLS is not offered') breakOff(link, NO_TLS, 'The server offers no TLS', 'STARTTLS')
+      if (action.why === 'TLS is not offered') close(link, withoutTls(peerOf(link), action.reply))
       else if (action.why === 'the mail is not to be sent') breakOff(link, 'ECLOSED', 'This server no longer holds the email')
       else breakOff(link, 'EPROTOCOL', 'The server sent an unexpected reply')
       break
@@ -239,12 +221,28 @@ function finishWritten<M>({ finishing }: Link<M>): void {
 
 function writeContent<M>(link: Link<M>, pieces: readonly Buffer[]): void {
   link.isWriting = true
-  const written = () => {
+  const written = (error?: Error | null) => {
     link.isWriting = false
+    if (!error) endContent(link)
     finishWritten(link)
     if (!link.isSecuring) beginStage(link)
   }
   for (const [at, piece] of pieces.entries()) link.socket.write(piece, at === pieces.length - 1 ? written : undefined)
+}
+
+/** Ends a content that has left without its end, together with the commands of the next mail. */
+function endContent<M>(link: Link<M>): void {
+  const actions = link.isClosed ? [] : link.session.contentWritten()
+  if (actions.length === 0) return
+  const { socket } = link
+  socket.cork()
+  act(link, actions)
+  offerOverlap(link)
+  socket.uncork()
+}
+
+function offerOverlap<M>({ isClosed, session, events }: Link<M>): void {
+  if (!isClosed && session.awaits() === 'body' && session.isFree()) events.overlappable?.()
 }
 
 /** Begins TLS after the reply to STARTTLS. What came after that reply did not come from the server that has the certificate. */
@@ -270,7 +268,7 @@ function receive<M>(link: Link<M>, bytes: Buffer): void {
   const { socket } = link
   socket.cork()
   for (const reply of replies) if (!link.isClosed) act(link, session.receive(reply))
-  if (!link.isClosed && session.awaits() === 'body' && session.isFree()) link.events.overlappable?.()
+  offerOverlap(link)
   socket.uncork()
   if (link.isSecuring) return
   if (replies.length > 0) beginStage(link)

@@ -4,7 +4,8 @@
  */
 import type { Socket } from 'node:net'
 import type { Envelope, MailResult } from '../../../lib/smtp/session.ts'
-import { type Connection, type ConnectionOptions, type FailedStage, type Failure, openConnection, type Peer } from './connection.ts'
+import { type Connection, type ConnectionOptions, openConnection } from './connection.ts'
+import type { FailedStage, Failure, Peer } from './failures.ts'
 
 /** What happened to a mail: the reply of the relay, or why there is none. `uncertain`: the relay may have it. */
 export type PoolResult = (MailResult & { peer: Peer }) | Failure | { is: 'uncertain'; peer: Peer }

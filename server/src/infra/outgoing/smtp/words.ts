@@ -1,6 +1,6 @@
 /** What a server replied, and why there is no connection to it, in words that can be stored and shown. Pure. */
 import type { Reply } from '../../../lib/smtp/replies.ts'
-import { type Failure, NO_TLS } from './connection.ts'
+import { type Failure, NO_TLS } from './failures.ts'
 
 /** A reply of a server: `code` such as 550. */
 export type SmtpReply = { code: number; enhancedCode?: string; response: string }
@@ -35,7 +35,8 @@ const SENTENCES: Record<string, (server: string) => string> = {
 export function sentenceOf(failure: Failure, server: 'relay' | 'host'): string {
   if (failure.is === 'refused') return `The ${server} replied: ${textOf(failure.reply)}`
   const { code = '', message } = failure.error
-  if (code === NO_TLS && server === 'host') return 'The host does not offer STARTTLS.'
+  if (code === NO_TLS && server === 'host')
+    return failure.reply ? `The host refused STARTTLS: ${textOf(failure.reply)}` : 'The host does not offer STARTTLS.'
   if (code === NO_TLS || TLS_CODE.test(code)) return tlsSentence(server, message)
   return SENTENCES[code]?.(server) ?? `The ${server} cannot be used: ${lineOf(message)}.`
 }

@@ -213,9 +213,10 @@ function usableHosts(scheduler: Scheduler, site: Site, { hosts }: Route): Route[
   return hosts.filter(({ host }) => usable.has(host))
 }
 
-/** What the attempt says of the site and its hosts. */
+/** What the attempt says of the site and its hosts. What it shares with another attempt is said by that one. */
 function record(scheduler: Scheduler, site: Site, steps: MailAttempt['steps'], outcomes: AttemptOutcome['recipients']): void {
-  for (const step of steps) if (step.is === 'failed' && step.stage === 'CONNECT') scheduler.recordHost(site, step.host, 'failed')
+  const failed = steps.flatMap((step) => (step.is === 'failed' && step.stage === 'CONNECT' && !step.isShared ? [step.host] : []))
+  for (const host of failed) scheduler.recordHost(site, host, 'failed')
   const delivered = [...outcomes.values()].find((outcome) => outcome.is === 'delivered')
   if (delivered) scheduler.recordHost(site, delivered.host, 'connected')
   for (const event of siteEventsOf(site.key, outcomes.values())) scheduler.record(site, event)

@@ -32,7 +32,7 @@ export type Mailer = {
   sites(ctx: Ctx): { scheduler: Scheduler; queues: SiteQueues; projects: ProjectLimiter }
   /** Reports that this process delivers, and finds how many others do. */
   share(ctx: Ctx): Promise<void>
-  /** The connections that a site may have, if a notice of that is due; at most one a minute. */
+  /** The connections that a site may have, if a notice of that is due; a project has at most one a minute. */
   exceeded(ctx: ProjectCtx, site: Site): number | null
   /** Whether this process delivered to a recipient and could not save that. */
   isUnsavable(ctx: ProjectCtx, recipient: ClaimedRecipient): boolean
@@ -49,7 +49,7 @@ type Unsaved = { attempt: MailAttempt; resolve(): void; reject(reason: unknown):
 export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer {
   let sites: ReturnType<Mailer['sites']> | undefined
   const processes = createProcessShare(randomUUID())
-  const noticedAt = new LRUCache<string, number>(atMost(NOTICES_MAX))
+  const noticedAt = new LRUCache<ProjectId, number>(atMost(NOTICES_MAX))
   const unsaved = new Map<ProjectId, Unsaved[]>()
   const unsavable: Unsavable = new LRUCache(atMost(UNSAVABLE_MAX))
   return {
@@ -65,10 +65,9 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
     },
     share: (ctx) => processes.report(ctx, () => sites?.scheduler.sites() ?? []),
     exceeded(ctx, site) {
-      const key = `${ctx.projectId}:${site.key}`
       const now = ctx.clock.now().getTime()
-      if (now - (noticedAt.get(key) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return null
-      noticedAt.set(key, now)
+      if (now - (noticedAt.get(ctx.projectId) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return null
+      noticedAt.set(ctx.projectId, now)
       return this.sites(ctx).scheduler.limitsOf(site).connections
     },
     isUnsavable: (ctx, recipient) => unsavable.has(unsavableKey(ctx, recipient)),

@@ -116,7 +116,9 @@ test('a failure without a code is temporary while the email is tried again, and 
 
 test.each<[number, string, string | undefined, string, string]>([
   [550, '5.4.4', undefined, 'routing', 'soft'],
-  [550, '5.1.2', undefined, 'invalid-recipient', 'hard'],
+  [550, '5.1.2', undefined, 'dns', 'soft'],
+  [556, '5.1.10', undefined, 'invalid-recipient', 'hard'],
+  [550, '5.1.2', host, 'invalid-recipient', 'hard'],
   [552, '5.3.4', undefined, 'message-too-large', 'soft'],
   [553, '5.6.7', undefined, 'protocol', 'soft'],
   [550, '5.4.4', host, 'invalid-recipient', 'hard'],

@@ -4,6 +4,7 @@ import { MINUTE_MS } from '../../../lib/times.ts'
 import {
   type ClaimedRecipient,
   type Classification,
+  classificationOf,
   classificationOfExpiry,
   classify,
   expiresAt,
@@ -135,7 +136,8 @@ type Failure = Extract<RecipientOutcome, { is: 'temporary' | 'uncertain' }>
 /** It is tried again, or given up at the end of its lifetime: the next attempt finds that. */
 function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, base: Omit<RecipientResult, 'state'>, now: Now): Decided {
   const reply = outcome.is === 'temporary' ? outcome.reply : undefined
-  const classification = classify(reply ?? outcome.reason, { isPermanent: false })
+  const isOfSender = outcome.is === 'temporary' && outcome.isOfSender === true
+  const classification = classify(reply ?? outcome.reason, { isPermanent: false, isOfSender })
   const next = nextAttempt(mail.priority, recipient.attempts, classification, now.at, now.random, ownSchedule(mail))
   const due_at = new Date(Math.min(next.getTime(), mail.expires_at.getTime()))
   const isNotified = isDelayNoticeDue(mail.created_at, recipient.last_attempt_at, now.at)
@@ -143,9 +145,13 @@ function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, 
 }
 
 /** A refusal without a host is one of ours: its codes say what it means, because its words are not those of a mail server. */
-function ofRefusal({ reply, reason, host }: Extract<Outcome, { is: 'permanent' }>): Classification {
-  return classify(reply && host === undefined ? { ...reply, response: '' } : (reply ?? reason))
+function ofRefusal({ reply, reason, host, isOfSender = false }: Extract<Outcome, { is: 'permanent' }>): Classification {
+  if (!reply || host !== undefined) return classify(reply ?? reason, { isOfSender })
+  return reply.enhancedCode === NO_DOMAIN ? classificationOf('dns', true) : classify({ ...reply, response: '' })
 }
+
+/** Of ours: a domain is gone for a while too, by a mistake at its registrar, in its zone or at a name server of ours. */
+const NO_DOMAIN = '5.1.2'
 
 function ofExpiry({ priority, created_at, expires_at }: MailRow, { last_error, due_at }: ClaimedRecipient): Classification {
   const usual = expiresAt(priority, created_at).getTime() - CLOCKS_MS

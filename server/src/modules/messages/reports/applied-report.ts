@@ -21,6 +21,8 @@ export type ReportedFeedback = {
 export type AppliedReport = Report & {
   bounce?: ReportedBounce
   feedback?: ReportedFeedback
+  /** The email that it is about, if the mail queue still has it. */
+  mail?: { from: string; rfc_message_id: string | null }
   /** It suppresses no address. */
   isActedOut?: true
 }

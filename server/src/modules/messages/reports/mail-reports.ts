@@ -92,7 +92,7 @@ async function applyMatched(
     if (applied.length === 0) return 'other'
     await noteComplaint(ctx, path, applied[0] as Applied)
     const own = applied.find(isOfMessage)
-    if (own) await applyMailReport(ctx, findCampaignSubscriptions, { ...own.report, messageId: path.mail_id })
+    if (own) await applyMailReport(ctx, findCampaignSubscriptions, { ...own.report, ...mailOf(own), messageId: path.mail_id })
     const others = applied.flatMap((one) => (one.recipient && one !== own ? [{ recipient: one.recipient, report: one.report }] : []))
     await applyToRecipients(ctx, path, others)
     return 'applied'
@@ -101,6 +101,9 @@ async function applyMatched(
 
 /** What is reported of a recipient; null for the user of a message whose email is gone. */
 type Applied = { recipient: ReportedRecipient | null; report: Unmatched }
+
+const mailOf = ({ recipient }: Applied) =>
+  recipient ? { mail: { from: recipient.mail_from, rfc_message_id: recipient.rfc_message_id } } : {}
 
 const isOfMessage = ({ recipient }: Applied): boolean => recipient === null || (recipient.source === 'message' && recipient.no === 0)
 

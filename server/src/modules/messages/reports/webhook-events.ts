@@ -28,7 +28,7 @@ const COMPLETED: readonly MessageState[] = [...SENT_STATES, 'failed']
 export function webhookEventsOfReport(matched: MatchedReport, now: Date): WebhookEvent[] {
   const { report, message, was, became, user, copy, suppressed, unsubscribed } = matched
   if (copy !== undefined) return webhookEventsOfCopy(matched, copy)
-  const about = messageMembers(message, user, message.recipient)
+  const about = { ...messageMembers(message, user, message.recipient), ...mailMembers(matched) }
   const diagnostic = shortened(report.diagnostic)
   const elapsed_ms = Math.max(0, now.getTime() - message.created_at.getTime())
   // A message is completed once: when the provider accepted it, or now. The mail engine completes an uncertain one too.
@@ -70,8 +70,9 @@ export function webhookEventsOfReport(matched: MatchedReport, now: Date): Webhoo
 }
 
 /** The webhook events of a report about a copy, whose state is not kept: the provider may repeat them. */
-function webhookEventsOfCopy({ report, message, suppressed }: MatchedReport, address: string): WebhookEvent[] {
-  const about = messageMembers(message, undefined, address)
+function webhookEventsOfCopy(matched: MatchedReport, address: string): WebhookEvent[] {
+  const { report, message, suppressed } = matched
+  const about = { ...messageMembers(message, undefined, address), ...mailMembers(matched) }
   const late = { diagnostic: shortened(report.diagnostic), asynchronous: true }
   const feedback = { incidents: 1, arrival_date: report.at, suppressed, unsubscribed: false }
   switch (report.what) {
@@ -84,6 +85,15 @@ function webhookEventsOfCopy({ report, message, suppressed }: MatchedReport, add
     default:
       return []
   }
+}
+
+/** Their id of a message is its Message-ID. */
+const OVER_SMTP: readonly (string | null)[] = ['mta', 'smtp']
+
+/** What is known of the email itself. */
+function mailMembers({ report: { mail }, message: { provider, provider_message_id } }: MatchedReport) {
+  const rfcMessageId = mail?.rfc_message_id ?? (OVER_SMTP.includes(provider) ? provider_message_id : null)
+  return { ...(mail && { from: mail.from }), ...(rfcMessageId !== null && { rfc_message_id: rfcMessageId }) }
 }
 
 /** The members of a webhook event that say how a bounce is classified. */

@@ -48,11 +48,12 @@ export function beginAttempts(
 export async function attemptSend(
   ctx: ProjectCtx,
   { message, eligible: { campaign, user, consent, template }, connection }: ReadyMessage,
-  outgoing: Outgoing,
+  composed: Outgoing,
 ): Promise<Attempted> {
   const startedAt = ctx.clock.now()
   const domain = campaign.custom_domain_id === null ? undefined : await fromDomainOf(ctx, campaign.custom_domain_id)
-  const { outcome, elapsedMs } = await connection.send(domain === undefined ? outgoing : { ...outgoing, fromDomain: domain })
+  const outgoing = domain === undefined ? composed : { ...composed, fromDomain: domain }
+  const { outcome, elapsedMs } = await connection.send(outgoing)
   const retries = message.channel === 'email' ? campaign.mail_retries : null
   const isUncertain = outcome.is === 'deferred' && outcome.isUncertain === true
   const uncertainAt = message.uncertain_at ?? (isUncertain ? startedAt : null)

@@ -76,6 +76,24 @@ export function classificationOf(label: Label, isPermanent: boolean): Classifica
   return { label, bounce, isBounce: bounce !== 'none', suppresses, isPermanent }
 }
 
+/** What a refusal of the sender can be about; the others would be about a recipient, or say nothing. */
+const OF_SENDER: ReadonlySet<Label> = new Set<Label>([
+  'message-too-large',
+  'spam-content',
+  'auth-policy',
+  'greylisted',
+  'throttled',
+  'connection',
+  'tls',
+  'protocol',
+])
+
+/** The effects of a refusal of the sender. It is not about the address that the email was for, whatever its words say. */
+export const classificationOfSender = (label: Label, isPermanent: boolean): Classification => ({
+  ...classificationOf(OF_SENDER.has(label) ? label : 'sender-reputation', isPermanent),
+  suppresses: NEVER,
+})
+
 /**
  * The classification of an email whose time is over; `last` is its last temporary failure. A full mailbox remains one. An email without an
  * attempt, or whose time was cut short or ended in a wait, may have met nothing but a pause or greylisting: that is no failure of the address.

@@ -1,5 +1,5 @@
 /** Classifies what mail servers and bounces say (RFC 3463, and the words that servers use; D-MTA-32). Pure; the time is linear in the text. */
-import { type Classification, classificationOf, type Label } from './classifications.ts'
+import { type Classification, classificationOf, classificationOfSender, type Label } from './classifications.ts'
 import {
   BASIC_CODES,
   CERTAIN_CODES,
@@ -19,6 +19,8 @@ export type ClassifyOptions = {
   isPermanent?: boolean
   /** Our own addresses: a refusal that names one is about us, not about the recipient. */
   ownAddresses?: readonly string[]
+  /** It refuses the sender, before a recipient was named. */
+  isOfSender?: boolean
 }
 
 /**
@@ -37,10 +39,13 @@ export function classify(said: ClassifiedReply | string, options: ClassifyOption
     { text: normalised(response), code, detail: enhancedCode?.slice(2), isPermanent: isFinal },
     options.ownAddresses ?? [],
   )
-  return classificationOf(label, isFinal)
+  if (!options.isOfSender) return classificationOf(label, isFinal)
+  // RFC 1870 §6.1: at MAIL, what is full is not a mailbox.
+  return classificationOfSender(label === 'mailbox-full' && code === TOO_LARGE ? 'message-too-large' : label, isFinal)
 }
 
 const TEXT_MAX = 2000
+const TOO_LARGE = 552
 
 type Said = { text: string; code: number | undefined; detail: string | undefined; isPermanent: boolean }
 

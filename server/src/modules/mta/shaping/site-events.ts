@@ -13,8 +13,9 @@ export function siteEventsOf(siteKey: string, outcomes: Iterable<RecipientOutcom
   return [...events.values()]
 }
 
-/** A reply without a host is ours. */
+/** A reply without a host is ours. A connection that several attempts waited for counts in the one that it was opened for. */
 function siteEventOf(outcome: RecipientOutcome): SiteEvent | null {
+  if ('isShared' in outcome && outcome.isShared) return null
   if (outcome.is === 'delivered') return { is: 'delivered' }
   if ('reply' in outcome && outcome.reply && outcome.host !== undefined) return { is: 'replied', ...outcome.reply }
   return 'fault' in outcome && outcome.fault ? { is: 'unreachable', isRefused: outcome.fault === 'refused' } : null

@@ -1,6 +1,6 @@
 /** What an attempt to deliver shows about TLS, in the words of TLS reports (D-MTA-24, RFC 8460 §4.3). Pure. */
 import type { DeliveryStep, RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
-import type { Peer } from '../../../infra/outgoing/smtp/connection.ts'
+import type { Peer } from '../../../infra/outgoing/smtp/failures.ts'
 import { type MtaStsPolicy, matchesMx } from '../../../lib/mta-sts.ts'
 
 /** The policy that an attempt was made under: DANE, MTA-STS in the mode `enforce` or `testing`, or none. */

@@ -24,7 +24,7 @@ const message = {
   journey_id: Type.Optional(IdOf<JourneyId>({ description: 'Id of its journey.' })),
   user: Type.Optional(User),
   channel: Type.Optional(OneOf(CHANNELS)),
-  from: Type.Optional(Type.String({ description: 'The sender. For email, the envelope sender, or `<>` if it is empty.' })),
+  from: Type.Optional(Type.String({ description: 'The sender. For email, the address in its `From` header.' })),
   to: Type.Optional(
     Type.Union([Address, Addresses], { description: 'The recipient, or all recipients if the event is about the whole message.' }),
   ),
