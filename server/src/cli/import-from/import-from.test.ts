@@ -11,6 +11,7 @@ import { CommandError } from '../command.ts'
 import { importFrom, importOptions } from './import-from.ts'
 import type { Product } from './product.ts'
 import * as products from './products.ts'
+import { converted, typesOf } from './types.ts'
 
 const PRODUCTS: Record<string, Product> = products
 
@@ -333,6 +334,23 @@ test('users that the API refuses are printed, and the others are saved', async (
   const lines = await run(w, 'customerio', 'users', file)
   expect(lines[0]).toMatch(/^Row 2: .*email/)
   expect(lines.slice(1)).toEqual(['Saved 2 users, 0 subscription states and 0 suppressed addresses.', 'Refused 1 row.'])
+})
+
+test.each([
+  ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+  ['2026-11-20T09:00:00', '2026-11-20T09:00:00.000Z'],
+  ['2023-05-01 10:00:00', '2023-05-01T10:00:00.000Z'],
+  ['2023-05-01 10:00:00+02:00', '2023-05-01T08:00:00.000Z'],
+  ['2024-01-05T10:00:00.000Z', '2024-01-05T10:00:00.000Z'],
+  ['1700000000', '2023-11-14T22:13:20.000Z'],
+  ['1700000000123', '2023-11-14T22:13:20.123Z'],
+  ['2026-02-30', undefined],
+  ['11/12/2026', undefined],
+  ['20 Nov 2026', undefined],
+  ['5', undefined],
+])('the date %j is read as %j, in any time zone', (text, expected) => {
+  const problem = { problem: `The value ${JSON.stringify(text)} of at is not a date.` }
+  expect(converted({ at: text }, typesOf('at:date'))).toEqual(expected === undefined ? problem : { data: { at: expected } })
 })
 
 test.each([
