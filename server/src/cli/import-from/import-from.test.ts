@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
+import { subscriptionTo } from '../../../test/blasts.ts'
 import { recipientsOf, sendOver } from '../../../test/mailing.ts'
 import { openRelay } from '../../../test/relay.ts'
 import { type World, world } from '../../../test/world.ts'
@@ -123,6 +124,23 @@ describe('Customer.io', () => {
     ])
   })
 
+  test('who has opted out of everything gets no email of any type, also if the file is imported for one of them', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const [type, other] = [await newType(w, 'News'), await subscriptionTo(w, 'email')]
+    const file = await fileWith('id,email,phone,unsubscribed\n1,ana@example.com,,false\n2,kim@example.com,,true\n3,,+61491570156,true\n')
+    expect(await run(w, 'customerio', 'users', file, '--subscription', String(type))).toEqual([
+      'Saved 3 users, 3 subscription states and 2 suppressed addresses.',
+    ])
+    expect(await Promise.all(['1', '2'].map((id) => statesOf(w, id, [type])))).toEqual([[1], [0]])
+    expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'text +61491570156 unsubscribed_all'])
+    const content = { from: 'App <app@example.com>', subject: 'Other', html: '<p>Other</p>' }
+    for (const external_id of ['1', '2']) await w.post('/api/client/messages', { subscription_id: other, content, user: { external_id } })
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  })
+
   test('a file that is imported again does not bring back users who were erased, or let email to them through', async () => {
     await using w = await world()
     const file = await fileWith('id,email,phone\n1,ana@example.com,\n2,kim@example.com,\n3,,+61491570156\n')
@@ -173,6 +191,12 @@ describe('Braze', () => {
     await run(w, 'braze', 'suppressions', exported('braze-hard-bounces.json'))
     expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'email old@example.com hard_bounce'])
   })
+
+  test('an opt-out is one of all email, also with a subscription type', async () => {
+    await using w = await world()
+    await run(w, 'braze', 'users', exported('braze-users.jsonl'), '--subscription', String(await newType(w, 'News')))
+    expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all'])
+  })
 })
 
 describe('Mailchimp', () => {
@@ -212,6 +236,12 @@ describe('listmonk', () => {
       orders: 3,
       address: { zip: '7000' },
     })
+    expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'email lee@example.com manual'])
+  })
+
+  test('blocklisted subscribers have opted out of everything, also with a subscription type', async () => {
+    await using w = await world()
+    await run(w, 'listmonk', 'users', exported('listmonk-subscribers.csv'), '--subscription', String(await newType(w, 'News')))
     expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'email lee@example.com manual'])
   })
 })
