@@ -366,6 +366,20 @@ test('users that the API refuses are printed, and the others are saved', async (
   expect(lines.slice(1)).toEqual(['Saved 2 users, 0 subscription states and 0 suppressed addresses.', 'Refused 1 row.'])
 })
 
+test('all rows that are refused are printed', async () => {
+  const file = await fileWith(`id,email\n${',\n'.repeat(50)}`)
+  const printed = async (kind: string) => {
+    const lines: string[] = []
+    await importFrom(
+      importOptions(['customerio', kind, file]),
+      async () => ({ results: [] }),
+      (line) => lines.push(line),
+    )
+    return lines.filter((line) => /^Row \d+: /.test(line))
+  }
+  for (const kind of ['users', 'suppressions']) expect(await printed(kind)).toHaveLength(50)
+})
+
 test.each([
   ['2026-11-20', '2026-11-20T00:00:00.000Z'],
   ['2026-11-20T09:00:00', '2026-11-20T09:00:00.000Z'],
