@@ -1,6 +1,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
+import type { MessageId } from '../../src/lib/ids.ts'
 import { DAY_MS } from '../../src/lib/times.ts'
 import { blastTo, CAMPAIGNS, listOf, pathOf } from '../blasts.ts'
 import { type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
@@ -108,6 +109,51 @@ describe('an email that the server delivers itself', () => {
     await w.drain()
     expect(host.mails.map((mail) => mail.to)).toEqual([to.slice(0, 2), to.slice(2)])
     expect((await w.get(path)).body.sites).toMatchObject([{ step: 2, sent: 1 }])
+  })
+
+  test('goes beyond the ceiling of a warm-up if it is transactional and of no blast, and takes from what a blast gets', async () => {
+    await using w = await mailWorld()
+    const { id } = (await w.get('/api/client/domains')).body.results[0]
+    const path = `/api/client/domains/${id}/warm-up`
+    await w.put(path, { steps: [2, 2, 2] })
+    const { subscription_id } = (await w.get(`${CAMPAIGNS}/${w.campaign.id}`)).body
+    await w.patch(`/api/client/subscriptions/${subscription_id}`, { is_transactional: true })
+    const host = w.internet.host('mx.eight.example.org')
+    w.internet.domain('eight.example.org', 'mx.eight.example.org')
+    // The rate of the site lets few emails go at once.
+    const deliver = async () => {
+      w.advance('1 second')
+      await w.drain()
+    }
+    const expires_at = new Date(w.clock.now().getTime() + 4 * DAY_MS)
+    const blast = ['a', 'b', 'c', 'd'].map((name) => `${name}@eight.example.org`)
+    // Their ids are none of the messages that follow.
+    await queueMail(w, ...blast.map((to, at) => ({ id: (1001 + at) as MessageId, to: [to], expires_at })))
+    await w.drain()
+    await deliver()
+    expect(host.mails).toHaveLength(2)
+    const urgent = [await w.mailTo('eight.example.org'), await w.mailTo('eight.example.org')]
+    await w.drain()
+    await queueMail(w, { id: 2001 as MessageId, to: ['reset@eight.example.org'], priority: 0, expires_at })
+    await w.drain()
+    await deliver()
+    urgent.push('reset@eight.example.org')
+    expect(
+      host.mails
+        .flatMap(({ to }) => to)
+        .slice(2)
+        .sort(),
+    ).toEqual([...urgent].sort())
+    expect((await w.get(path)).body.sites).toMatchObject([{ ceiling: 2, sent: 5 }])
+    w.advance('1 day')
+    const address = await w.mailTo('eight.example.org')
+    await w.drain()
+    await deliver()
+    expect(host.mails.slice(5).flatMap(({ to }) => to)).toContain(address)
+    w.advance('1 day')
+    await w.drain()
+    await deliver()
+    expect(host.mails.flatMap(({ to }) => to).sort()).toEqual([...blast, ...urgent, address].sort())
   })
 
   test('counts as bounced for the warm-up if the host refuses it', async () => {

@@ -38,6 +38,7 @@ export const braze: Product = {
     },
     isSubscribed: row.email_subscribe === undefined ? undefined : row.email_subscribe !== 'unsubscribed',
     channels: ['email'],
+    optsOutOf: 'everything',
     topics: {},
   }),
   reason: (row) => (row.hard_bounced_at ? 'hard_bounce' : row.unsubscribed_at ? 'unsubscribed_all' : undefined),

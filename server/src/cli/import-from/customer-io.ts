@@ -22,6 +22,7 @@ export const customerIo: Product = {
     isSubscribed: row.unsubscribed === undefined ? undefined : textOf(row.unsubscribed)?.toLowerCase() !== 'true',
     // “Unsubscribed” stops every channel there.
     channels: ['email', 'text'],
+    optsOutOf: 'everything',
     topics: topicsOf(row),
   }),
   reason: (row) => {

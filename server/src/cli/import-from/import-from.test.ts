@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
+import { subscriptionTo } from '../../../test/blasts.ts'
 import { recipientsOf, sendOver } from '../../../test/mailing.ts'
 import { openRelay } from '../../../test/relay.ts'
 import { type World, world } from '../../../test/world.ts'
@@ -11,6 +12,7 @@ import { CommandError } from '../command.ts'
 import { importFrom, importOptions } from './import-from.ts'
 import type { Product } from './product.ts'
 import * as products from './products.ts'
+import { converted, typesOf } from './types.ts'
 
 const PRODUCTS: Record<string, Product> = products
 
@@ -122,6 +124,23 @@ describe('Customer.io', () => {
     ])
   })
 
+  test('who has opted out of everything gets no email of any type, also if the file is imported for one of them', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const [type, other] = [await newType(w, 'News'), await subscriptionTo(w, 'email')]
+    const file = await fileWith('id,email,phone,unsubscribed\n1,ana@example.com,,false\n2,kim@example.com,,true\n3,,+61491570156,true\n')
+    expect(await run(w, 'customerio', 'users', file, '--subscription', String(type))).toEqual([
+      'Saved 3 users, 3 subscription states and 2 suppressed addresses.',
+    ])
+    expect(await Promise.all(['1', '2'].map((id) => statesOf(w, id, [type])))).toEqual([[1], [0]])
+    expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'text +61491570156 unsubscribed_all'])
+    const content = { from: 'App <app@example.com>', subject: 'Other', html: '<p>Other</p>' }
+    for (const external_id of ['1', '2']) await w.post('/api/client/messages', { subscription_id: other, content, user: { external_id } })
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  })
+
   test('a file that is imported again does not bring back users who were erased, or let email to them through', async () => {
     await using w = await world()
     const file = await fileWith('id,email,phone\n1,ana@example.com,\n2,kim@example.com,\n3,,+61491570156\n')
@@ -172,6 +191,12 @@ describe('Braze', () => {
     await run(w, 'braze', 'suppressions', exported('braze-hard-bounces.json'))
     expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'email old@example.com hard_bounce'])
   })
+
+  test('an opt-out is one of all email, also with a subscription type', async () => {
+    await using w = await world()
+    await run(w, 'braze', 'users', exported('braze-users.jsonl'), '--subscription', String(await newType(w, 'News')))
+    expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all'])
+  })
 })
 
 describe('Mailchimp', () => {
@@ -211,6 +236,12 @@ describe('listmonk', () => {
       orders: 3,
       address: { zip: '7000' },
     })
+    expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'email lee@example.com manual'])
+  })
+
+  test('blocklisted subscribers have opted out of everything, also with a subscription type', async () => {
+    await using w = await world()
+    await run(w, 'listmonk', 'users', exported('listmonk-subscribers.csv'), '--subscription', String(await newType(w, 'News')))
     expect(await suppressed(w)).toEqual(['email kim@example.com unsubscribed_all', 'email lee@example.com manual'])
   })
 })
@@ -333,6 +364,37 @@ test('users that the API refuses are printed, and the others are saved', async (
   const lines = await run(w, 'customerio', 'users', file)
   expect(lines[0]).toMatch(/^Row 2: .*email/)
   expect(lines.slice(1)).toEqual(['Saved 2 users, 0 subscription states and 0 suppressed addresses.', 'Refused 1 row.'])
+})
+
+test('all rows that are refused are printed', async () => {
+  const file = await fileWith(`id,email\n${',\n'.repeat(50)}`)
+  const printed = async (kind: string) => {
+    const lines: string[] = []
+    await importFrom(
+      importOptions(['customerio', kind, file]),
+      async () => ({ results: [] }),
+      (line) => lines.push(line),
+    )
+    return lines.filter((line) => /^Row \d+: /.test(line))
+  }
+  for (const kind of ['users', 'suppressions']) expect(await printed(kind)).toHaveLength(50)
+})
+
+test.each([
+  ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+  ['2026-11-20T09:00:00', '2026-11-20T09:00:00.000Z'],
+  ['2023-05-01 10:00:00', '2023-05-01T10:00:00.000Z'],
+  ['2023-05-01 10:00:00+02:00', '2023-05-01T08:00:00.000Z'],
+  ['2024-01-05T10:00:00.000Z', '2024-01-05T10:00:00.000Z'],
+  ['1700000000', '2023-11-14T22:13:20.000Z'],
+  ['1700000000123', '2023-11-14T22:13:20.123Z'],
+  ['2026-02-30', undefined],
+  ['11/12/2026', undefined],
+  ['20 Nov 2026', undefined],
+  ['5', undefined],
+])('the date %j is read as %j, in any time zone', (text, expected) => {
+  const problem = { problem: `The value ${JSON.stringify(text)} of at is not a date.` }
+  expect(converted({ at: text }, typesOf('at:date'))).toEqual(expected === undefined ? problem : { data: { at: expected } })
 })
 
 test.each([

@@ -26,8 +26,6 @@ const PRODUCTS: Record<string, Product> = products
 const KINDS = ['users', 'suppressions', 'template'] as const
 const REASONS: readonly Reason[] = ['unsubscribed_all', 'manual', 'hard_bounce', 'complaint']
 const USER_TOO_LARGE = `The user is larger than ${BATCH_BYTES_MAX / 1000} kB. Leave out columns that you do not need.`
-/** Further ones are counted only. */
-const REFUSALS_PRINTED_MAX = 20
 
 export type ImportOptions = {
   product: Product
@@ -106,7 +104,8 @@ async function importUsers(options: ImportOptions, call: Call, print: (line: str
   const { file, target, isDryRun } = options
   const total: Counts = { users: 0, refused: 0, states: 0, suppressions: 0 }
   const report = (refusals: Refusal[]) => {
-    for (const { number, message } of refusals) if (++total.refused <= REFUSALS_PRINTED_MAX) print(`Row ${number}: ${message}`)
+    total.refused += refusals.length
+    for (const { number, message } of refusals) print(`Row ${number}: ${message}`)
   }
   let batch: Batch = []
   let bytes = 0
@@ -181,7 +180,10 @@ async function importSuppressions(options: ImportOptions, call: Call, print: (li
   for await (const { number, ...read } of rowsOf(file)) {
     const suppression = 'problem' in read ? read.problem : suppressionOf(read.row, options)
     if (typeof suppression !== 'string') batch.push(suppression)
-    else if (++refused <= REFUSALS_PRINTED_MAX) print(`Row ${number}: ${suppression}`)
+    else {
+      refused += 1
+      print(`Row ${number}: ${suppression}`)
+    }
     if (batch.length === BATCH_ITEMS) await send()
   }
   await send()

@@ -26,6 +26,7 @@ export const listmonk: Product = {
     },
     isSubscribed: row.status === undefined ? undefined : row.status === 'enabled',
     channels: ['email'],
+    optsOutOf: 'everything',
     topics: {},
     // A disabled subscriber gets nothing, and did not ask for that.
     ...(row.status === 'disabled' && { blocked: 'manual' as const }),

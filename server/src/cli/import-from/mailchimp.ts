@@ -40,6 +40,7 @@ export const mailchimp: Product = {
       },
       isSubscribed: !textOf(row.UNSUB_TIME) && !textOf(row.CLEAN_TIME),
       channels: ['email'],
+      optsOutOf: 'audience',
       topics: {},
       // Mailchimp cleans addresses that bounced.
       ...(textOf(row.CLEAN_TIME) && { blocked: 'hard_bounce' as const }),

@@ -15,6 +15,8 @@ export type ExportedUser = {
   isSubscribed: boolean | undefined
   /** The channels that an opt-out stops. */
   channels: readonly ('email' | 'text')[]
+  /** Whether an opt-out is one of everything, or of the audience that was exported. */
+  optsOutOf: 'everything' | 'audience'
   /** Whether the user is subscribed, by topic. */
   topics: Record<string, boolean>
   /** The reason if the address gets no messages at all. */

@@ -10,7 +10,7 @@ const REQUESTS_AT_ONCE = 8
 
 export type Target = {
   call: Call
-  /** The subscription type that the subscription states in the export are for. Without one, an opt-out stops every message to the address. */
+  /** The subscription type that the subscription states in the export are for. Without one, each opt-out stops every message to the address. */
   subscriptionId?: number
   /** The id of the subscription type for each topic. */
   topics: Record<string, number>
@@ -122,12 +122,13 @@ function statesOf({ isSubscribed, topics }: ExportedUser, { subscriptionId, topi
 
 const stateOf = (isSubscribed: boolean): 0 | 1 => (isSubscribed ? 1 : 0)
 
-/** The addresses of a user to suppress: blocked ones and, without a subscription type, those of users who opted out. */
+/** The addresses of a user to suppress: blocked ones, and those of users who opted out, unless that concerns the subscription type only. */
 export function suppressionsOf(
-  { user, isSubscribed, blocked, channels }: ExportedUser,
+  { user, isSubscribed, blocked, channels, optsOutOf }: ExportedUser,
   { subscriptionId }: Pick<Target, 'subscriptionId'>,
 ): Suppression[] {
-  const reason = blocked ?? (isSubscribed === false && subscriptionId === undefined ? 'unsubscribed_all' : undefined)
+  const isOfType = subscriptionId !== undefined && optsOutOf === 'audience'
+  const reason = blocked ?? (isSubscribed === false && !isOfType ? 'unsubscribed_all' : undefined)
   if (reason === undefined) return []
   const addresses = { email: user.email, text: user.phone }
   return channels.flatMap((channel) => {

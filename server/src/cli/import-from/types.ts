@@ -1,13 +1,12 @@
 /** Types of attributes in a file whose cells are text: `--types age:number,vip:boolean,renews_at:date`. */
+import { parseDeclaredDate } from '../../lib/times.ts'
 import { UsageError } from '../command.ts'
-
-/** Unix timestamps from here on are in milliseconds. */
-const MILLISECONDS_FROM = 100_000_000_000
 
 const CONVERSIONS = {
   number: (text: string) => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined),
   boolean: (text: string) => ({ true: true, false: false })[text.toLowerCase()],
-  date: (text: string) => dateOf(text)?.toISOString(),
+  // Products write a space where ISO 8601 has a T.
+  date: (text: string) => parseDeclaredDate(text.replace(/^(\d{4}-\d\d-\d\d) (?=\d)/, '$1T'))?.toISOString(),
 } as const
 
 type TypeName = keyof typeof CONVERSIONS
@@ -37,10 +36,4 @@ export function converted(data: Record<string, unknown>, types: Types): { data: 
     result[name] = read
   }
   return { data: result }
-}
-
-function dateOf(text: string): Date | undefined {
-  const seconds = /^\d{9,13}$/.test(text) ? Number(text) : undefined
-  const date = seconds === undefined ? new Date(text) : new Date(seconds < MILLISECONDS_FROM ? seconds * 1000 : seconds)
-  return Number.isNaN(date.getTime()) ? undefined : date
 }

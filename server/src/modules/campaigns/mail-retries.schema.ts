@@ -23,7 +23,7 @@ export const MailRetries = Type.Unsafe<Retries>(
     },
     {
       description:
-        'How email is retried after a mail host or a relay defers it. Without this setting, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change.',
+        'How email is retried after a mail host or a relay defers it. Without this setting, email of blasts is retried for 24 hours and other email for 48. The deadline of the message (`expires_after_hours`) can be earlier: by default, it is an hour for transactional types. Applies only to email, and only to messages sent after the change.',
     },
   ),
 )

@@ -61,7 +61,8 @@ const Rate = Exact(
 const ExpiresAfterHours = Type.Integer({
   minimum: 1,
   maximum: EXPIRY_MAX_H,
-  description: 'A message that was not sent this many hours after its planned time is skipped with `deadline_passed`.',
+  description:
+    'A message that was not sent this many hours after its planned time is skipped with `deadline_passed`, and email that still waits in the mail queue is given up. Default: 72, or 1 if the subscription type is transactional when the campaign is created.',
 })
 const HoldoutPercent = Type.Integer({
   minimum: 0,

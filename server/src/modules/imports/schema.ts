@@ -30,7 +30,7 @@ export const ImportQuery = Exact({
     }),
   ),
   dry_run: Flag(
-    'Report the same counts and failures as a real import, without changing any user. Number and date formats that are not given are guessed; `mapping` in the reply has them. The first rows are returned as they would be stored.',
+    'Report the counts and failures that a real import would have, without changing any user. Rows without ids can differ, because their users are looked up as they were before the file. Number and date formats that are not given are guessed; `mapping` in the reply has them. The first rows are returned as they would be stored.',
     'false',
   ),
   update_existing: Flag('If `false`, existing users are added to the list but not changed.', 'true'),

@@ -44,30 +44,38 @@ const keyOf = (id: DomainId, plan: WarmUpRow, { site, sourceAddress = '' }: Warm
 
 const nameOf = ({ domainId, sourceAddress, site }: queries.SiteKey): string => `${domainId} ${sourceAddress} ${site}`
 
-/** Takes up to `wanted` emails from the ceiling of today. Without an active plan, all may be sent and nothing is counted. */
-export async function warmUpAllowance(ctx: ProjectCtx | InTx, target: WarmUpTarget, wanted: number): Promise<WarmUpAllowance> {
+/**
+ * Takes up to `wanted` emails from the ceiling of today, or all of them if they may go beyond it. Without an active plan, all may be sent and
+ * nothing is counted.
+ */
+export async function warmUpAllowance(
+  ctx: ProjectCtx | InTx,
+  target: WarmUpTarget,
+  wanted: number,
+  { isBeyondCeiling = false } = {},
+): Promise<WarmUpAllowance> {
   const now = ctx.clock.now()
   const active = await activePlan(ctx, target.fromDomain)
   if (!active) return { allowed: wanted, day: null, resumesAt: now }
-  const taken = await take(ctx as Ctx, { ctx, plan: active.plan, key: keyOf(active.id, active.plan, target), wanted })
+  const taken = await take(ctx as Ctx, { ctx, plan: active.plan, key: keyOf(active.id, active.plan, target), wanted, isBeyondCeiling })
   return { allowed: taken?.granted ?? 0, day: taken?.day ?? null, resumesAt: nextDay(now) }
 }
 
-type Taking = { ctx: ProjectCtx | InTx; plan: WarmUpRow; key: queries.SiteKey; wanted: number }
+type Taking = { ctx: ProjectCtx | InTx; plan: WarmUpRow; key: queries.SiteKey; wanted: number; isBeyondCeiling: boolean }
 
 /** Emails to the same mail site that ask at the same time share two statements. */
 const take = gathered(async (_, takings: Taking[]) => {
-  const bySite = Map.groupBy(takings, ({ ctx, key }) => `${ctx.projectId} ${nameOf(key)}`)
+  const bySite = Map.groupBy(takings, ({ ctx, key, isBeyondCeiling }) => `${ctx.projectId} ${isBeyondCeiling} ${nameOf(key)}`)
   const shares = await Promise.all([...bySite.values()].map(takeTogether))
   return new Map(shares.flat())
 })
 
 /** Takes the sum from the ceiling of a mail site, and divides it in the order of the emails. */
 async function takeTogether(takings: Taking[]): Promise<(readonly [Taking, { granted: number; day: string }])[]> {
-  const [{ ctx, plan, key }] = takings as [Taking]
+  const [{ ctx, plan, key, isBeyondCeiling }] = takings as [Taking]
   const day = dayOf(ctx.clock.now())
   const counts = await queries.openSite(ctx, key, day)
-  const today = { day, step: stepToday(plan, counts, day), ceiling: ceilingToday(plan, counts, day) }
+  const today = { day, step: stepToday(plan, counts, day), ceiling: isBeyondCeiling ? null : ceilingToday(plan, counts, day) }
   const wanted = takings.reduce((sum, one) => sum + one.wanted, 0)
   let left = await queries.takeFromSite(ctx, key, today, wanted)
   return takings.map((taking) => {

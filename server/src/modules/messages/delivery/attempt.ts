@@ -17,15 +17,18 @@ import {
   siteOf,
   tlsCountsOf,
 } from '../../mta/index.ts'
+import { BULK } from '../schema.ts'
 import type { Lease } from '../sending/lease.ts'
 import type { MailAttempt } from './events.ts'
-import { type Claimed, holdAtSite } from './gate.ts'
+import { type Claimed, type Gated, holdAtSite } from './gate.ts'
 import type { Mailer } from './mailer.ts'
 import { decide, NEW_CONNECTIONS, type Outcome } from './results.ts'
 import { warmUpTarget } from './warm-up-target.ts'
 
 /** Recipients of one email at one domain. */
 export type Group = { mail: MailRow; domain: string; recipients: ClaimedRecipient[] }
+
+type Leaving = Group & Pick<Gated, 'isTransactional'>
 
 /** Servers take at least so many recipients of an email (RFC 5321). */
 const RECIPIENTS_MAX = 100
@@ -46,7 +49,7 @@ export function groupsOf(claimed: Claimed[]): Group[] {
 export async function attemptDelivery(
   ctx: ProjectCtx,
   mailer: Mailer,
-  group: Group & { ownLimits: ReadonlyMap<string, OwnLimits>; pausedSites: ReadonlySet<string> },
+  group: Leaving & { ownLimits: ReadonlyMap<string, OwnLimits>; pausedSites: ReadonlySet<string> },
   lease: Lease<ClaimedRecipient, string>,
 ): Promise<MailAttempt | null> {
   const startedAt = ctx.clock.now()
@@ -79,7 +82,7 @@ type Destination = {
 }
 
 /** Waits for a place at the site, and delivers. */
-async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Destination): Promise<MailAttempt | null> {
+async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Leaving, to: Destination): Promise<MailAttempt | null> {
   const { mail, domain } = group
   const { site, route, policy, startedAt, lease } = to
   const { scheduler, queues } = mailer.sites(ctx)
@@ -125,16 +128,21 @@ const unsent = (recipients: ClaimedRecipient[], until: Date): { outcomes: Readon
 })
 
 /**
- * Email of a domain that is warmed up waits until the next day once the site has had its share (D-MTA-45). Returns the recipients that it may
- * go to now, and what happens to the others.
+ * Email of a domain that is warmed up waits until the next day once the site has had its share (D-MTA-45), unless it is transactional and of no
+ * blast. Returns the recipients that it may go to now, and what happens to the others.
  */
 async function warmUpOf(
   ctx: ProjectCtx,
-  { mail, recipients }: Group,
+  { mail, recipients, isTransactional }: Leaving,
   site: Site,
 ): Promise<{ recipients: ClaimedRecipient[]; warming: Outcome | null; day: string | null }> {
-  const { allowed, resumesAt, day } = await warmUpAllowance(ctx, warmUpTarget(ctx, mail, site.key), recipients.length)
+  const target = warmUpTarget(ctx, mail, site.key)
+  const { allowed, resumesAt, day } = await warmUpAllowance(ctx, target, recipients.length)
   if (allowed >= recipients.length) return { recipients, warming: null, day }
+  if (mail.priority !== BULK && (await isTransactional(mail))) {
+    await warmUpAllowance(ctx, target, recipients.length - allowed, { isBeyondCeiling: true })
+    return { recipients, warming: null, day }
+  }
   return { recipients: recipients.slice(0, allowed), day, warming: { is: 'postponed', until: resumesAt, limit: 'warm-up' } }
 }
 

@@ -95,9 +95,9 @@ async function deliverLeased(
       mailer.stop,
     )
   })
-  const { pausedSites } = gated
+  const { pausedSites, isTransactional } = gated
   const delivering = groupsOf(gated.open).map(async (group) => {
-    const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits, pausedSites }, lease)
+    const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits, pausedSites, isTransactional }, lease)
     if (attempt) await mailer.finish(ctx, attempt, mailer.stop)
     done(group.recipients.length)
   })

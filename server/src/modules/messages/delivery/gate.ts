@@ -13,7 +13,13 @@ import { decide, type Outcome, UNSAVED } from './results.ts'
 export type Claimed = { mail: MailRow; recipient: ClaimedRecipient }
 
 /** Those that may be delivered to now unless their site is paused, and those that have an outcome without an attempt. */
-export type Gated = { open: Claimed[]; done: (Claimed & { outcome: Outcome })[]; pausedSites: ReadonlySet<string> }
+export type Gated = {
+  open: Claimed[]
+  done: (Claimed & { outcome: Outcome })[]
+  pausedSites: ReadonlySet<string>
+  /** Whether an email is transactional. Reads the subscription types of all open emails when it is first called. */
+  isTransactional(mail: MailRow): Promise<boolean>
+}
 
 /** What a process knows of what it sends. */
 type Known = { findSendingCampaigns: FindSendingCampaigns; isUnsavable(ctx: ProjectCtx, recipient: ClaimedRecipient): boolean }
@@ -27,7 +33,12 @@ export async function checkGate(ctx: ProjectCtx, { findSendingCampaigns, isUnsav
   const now = ctx.clock.now()
   const reasonOf = await suppressionsOf(ctx, claimed, campaigns, now)
   const pausedSites = new Set(allPauses.flatMap(({ scope, value }) => (scope === 'site' ? [value] : [])))
-  const gated: Gated = { open: [], done: [], pausedSites }
+  let types: ReturnType<typeof transactionalAmong> | undefined
+  const isTransactional = async (mail: MailRow) => {
+    types ??= transactionalAmong(ctx, gated.open, campaigns)
+    return (await types)({ mail })
+  }
+  const gated: Gated = { open: [], done: [], pausedSites, isTransactional }
   const paused: Claimed[] = []
   for (const one of claimed) {
     const campaign = one.mail.campaign_id === null ? null : campaigns.get(one.mail.campaign_id)
@@ -94,8 +105,13 @@ async function suppressionsOf(
 }
 
 /** Tells which emails are transactional: all but those of campaigns of other subscription types. */
-async function transactionalAmong(ctx: ProjectCtx, claimed: Claimed[], campaigns: Campaigns): Promise<(one: Claimed) => boolean> {
-  const typeOf = ({ mail }: Claimed) => (mail.source === 'message' ? campaigns.get(mail.campaign_id ?? 0)?.subscription_id : undefined)
+async function transactionalAmong(
+  ctx: ProjectCtx,
+  claimed: Claimed[],
+  campaigns: Campaigns,
+): Promise<(one: Pick<Claimed, 'mail'>) => boolean> {
+  const typeOf = ({ mail }: Pick<Claimed, 'mail'>) =>
+    mail.source === 'message' ? campaigns.get(mail.campaign_id ?? 0)?.subscription_id : undefined
   const ids = distinct(claimed.flatMap((one) => typeOf(one) ?? []))
   const types = ids.length === 0 ? [] : await knownSubscriptions(ctx, ids, false)
   const marketing = new Set(types.flatMap(({ id, is_transactional }) => (is_transactional ? [] : [id])))

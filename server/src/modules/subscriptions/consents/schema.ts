@@ -75,7 +75,7 @@ const PROOFS = [
   ),
   Exact({ message_id: MessageId, same_address_as: SameAddress }, { description: 'A report of a provider about a message.' }),
   Exact(
-    { keyword: Type.String({ description: 'The keyword in the text message.' }), everything: Everything, same_address_as: SameAddress },
+    { keyword: Type.String({ description: 'The keyword in the text message.' }), everything: Everything },
     { description: 'A text message such as STOP.' },
   ),
   Exact(
