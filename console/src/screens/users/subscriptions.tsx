@@ -22,7 +22,7 @@ export function Subscriptions({ userId }: { userId: string }) {
     (_, { subscription_id, name, state, previous }) => {
       if (previous === undefined) return
       undoable(t(state > 0 ? 'subscriptions.subscribed' : 'subscriptions.unsubscribed', { name }), () =>
-        change.mutate({ subscription_id, name, state: previous }),
+        change.mutateAsync({ subscription_id, name, state: previous }),
       )
     },
   )
