@@ -15,6 +15,8 @@ export const imports = (site: () => Site) =>
       await page
         .getByLabel('Choose a CSV file, or drop it here')
         .setInputFiles({ name: 'fair.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) })
+      // A browser says that a file was chosen only if the field had another one.
+      expect(await page.locator('label.drop input').inputValue()).toBe('')
       await page.getByRole('button', { name: 'Try the file' }).click()
       await page.getByRole('combobox', { name: 'Where Customer no goes' }).fill('external_id')
       await page.getByRole('combobox', { name: 'Where age goes' }).fill('data.age:number')
