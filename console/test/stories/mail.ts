@@ -73,13 +73,17 @@ export const mail = (site: () => Site) =>
 
       await page.getByRole('button', { name: 'Sites', exact: true }).click()
       await page.getByRole('button', { name: 'Limits of Google' }).click()
-      await page.getByLabel('Emails a second').fill('2')
+      const rate = page.getByLabel('Emails a second')
+      await rate.fill('1.5')
+      await rate.press('Backspace')
+      await rate.press('7')
+      expect(await rate.inputValue()).toBe('1.7')
       await page.getByRole('button', { name: 'Save the limits' }).click()
       await page.getByText('The limits of Google have been saved.').waitFor()
       await page.getByRole('button', { name: 'Pause Google' }).click()
       await page.getByText('Email to google').waitFor()
       const stored = await call('get', 'mail-sites/google', undefined, id)
-      expect(stored.project_limits).toEqual({ mails_per_second: 2 })
+      expect(stored.project_limits).toEqual({ mails_per_second: 1.7 })
       await seeTrend(page)
 
       // `/` leads to the project that was open last.
