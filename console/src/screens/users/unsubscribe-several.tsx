@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useReadAll, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
+import { OPTIONS_MAX } from '../../parts/paging.ts'
 import { undoable } from '../../parts/toast.ts'
 import type { User } from './columns.tsx'
 import { forEach } from './several.ts'
@@ -47,6 +48,7 @@ function Form({ users, onClose }: Omit<Props, 'isOpen'>) {
         description={t('unsubscribe.about')}
         required
         searchable
+        limit={OPTIONS_MAX}
         data={(types.data ?? []).map(({ id, name, channel }) => ({
           value: String(id),
           label: `${name} · ${t(`channel.${channel}.name`)}`,
