@@ -1,6 +1,7 @@
 import type { components } from '@carillon/sdk'
 import { expect, test } from 'vitest'
 import { hardUsersOf, sampleUsersOf } from '../src/screens/campaigns/editor/hard-users.ts'
+import { isLocale, spelledAs } from '../src/screens/campaigns/locales.ts'
 import { sumsOf } from '../src/screens/campaigns/reason-sums.ts'
 import { placesIn, sumsByVariant, variantIn, variantOf, withoutContent } from '../src/screens/campaigns/variants.ts'
 
@@ -119,3 +120,24 @@ test.each([
   const found = variantOf({ messages: messages.map((variant) => ({ variant })), now: { reason: null, variant: now } } as never)
   expect(found).toBe(expected)
 })
+
+test.each([
+  ['en', true],
+  ['zh-Hant-TW', true],
+  ['es-419', true],
+  ['EN-us', true],
+  ['de-1901', true],
+  ['german', false],
+  ['en-', false],
+  ['en-USA', false],
+  ['pt-BRA', false],
+  ['en-us-us', false],
+  ['en us', false],
+])('a template may have the locale %s: %s', (text, expected) => expect(isLocale(text)).toBe(expected))
+
+test.each([
+  ['en-us', ['de', 'en-US'], 'en-US'],
+  ['en_US', ['en-US'], 'en-US'],
+  ['en-us', ['en-US', 'en-us'], 'en-us'],
+  ['en', ['en-US'], undefined],
+])('%s is spelled among %j: %s', (locale, stored, expected) => expect(spelledAs(locale, stored)).toBe(expected))

@@ -1,6 +1,7 @@
 /** The search of the sandbox inbox, as filters of the API. */
 import { expect, test } from 'vitest'
 import { queryOf } from '../src/screens/sandbox/grammar.ts'
+import { firstIn } from '../src/screens/sandbox/search.ts'
 
 test.each<[string, object]>([
   ['', {}],
@@ -16,3 +17,14 @@ test.each<[string, object]>([
   ['-to:ana https://shop.example.com', { q: '-to:ana https://shop.example.com' }],
   ['"two words"', { q: 'two words' }],
 ])('%s is %j', (search, query) => expect(queryOf(search)).toEqual(query))
+
+test.each<[string, { ids: number[]; isWhole: boolean }, number | undefined, number | undefined]>([
+  ['the newest, when the inbox is opened', { ids: [5, 4], isWhole: true }, undefined, 5],
+  ['the same, when others arrive', { ids: [7, 6, 5, 4], isWhole: true }, 5, 5],
+  ['the same, when it has left the page', { ids: [9, 8, 7, 6], isWhole: false }, 5, 5],
+  ['the newest, when the inbox was emptied and others have arrived', { ids: [7, 6], isWhole: true }, 5, 7],
+  ['the newest, when it was deleted alone', { ids: [7, 6, 4], isWhole: false }, 5, 7],
+  ['none, when the inbox was emptied', { ids: [], isWhole: true }, 5, undefined],
+])('the message that is shown is %s', (_, page, first, expected) =>
+  expect(firstIn('all', page, first === undefined ? undefined : { view: 'all', id: first })?.id).toBe(expected),
+)

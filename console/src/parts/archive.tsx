@@ -31,7 +31,8 @@ export function Archive({ kind, object, leave, ...asked }: Props) {
       {...asked}
       write={(api) => ARCHIVE[kind](api, object.id)}
       {...(leave && { leave })}
-      onUndo={() => restore.mutate(object)}
+      // Restoring says itself why it is refused.
+      onUndo={() => restore.mutateAsync(object).catch(() => undefined)}
     />
   )
 }

@@ -37,7 +37,7 @@ export type Autosave<T> = {
   choose: (clashes: Clash[], side: 'mine' | 'theirs') => void
   /** Answers a draft that was found. */
   answer: (isWanted: boolean) => void
-  /** Takes what the server has now in place of a draft that it refuses. */
+  /** Takes what the server has now in place of a draft that it refuses, or what the draft began with if it refuses to read that too. */
   discard: () => Promise<void>
   /** Returns whether the server has the whole draft. */
   saveNow: () => Promise<boolean>
@@ -76,6 +76,7 @@ type Known<T> = {
 }
 
 const isConflict = (error: CarillonError) => error.status === 412
+const isRefused = (thrown: unknown) => thrown instanceof CarillonError && thrown.status >= 400 && thrown.status < 500
 const isUnreachable = ({ status }: CarillonError) => status === 0 || status === 401 || status >= 500
 
 /**
@@ -208,10 +209,13 @@ type Held<T> = Pick<Options<T>, 'reload'> & {
   fail: (error: CarillonError) => void
 }
 
+/** What an object begins with again. */
+type Read<T> = Pick<Known<T>, 'version'> & { value: T }
+
 /** Puts what the server has in the place of the draft: what was known of it, or what is read now. */
 function useStored<T>({ key, known, latest, running, reload, setDraft, setState, fail }: Held<T>) {
   const begin = useCallback(
-    ({ value, version }: { value: T; version: Known<T>['version'] }) => {
+    ({ value, version }: Read<T>) => {
       dropLocal(key, latest.current)
       known.current = { ...begunWith(value), version }
       latest.current = value
@@ -222,10 +226,13 @@ function useStored<T>({ key, known, latest, running, reload, setDraft, setState,
   )
   // After what is being saved. What is changed here meanwhile stays: its save meets what the server has.
   const readAfter = useCallback(
-    (isTaken: (now: T) => boolean, failed?: (error: CarillonError) => void): Promise<unknown> => {
+    (
+      isTaken: (now: T) => boolean,
+      { read: current = reload, failed }: { read?: () => Promise<Read<T>>; failed?: (error: CarillonError) => void } = {},
+    ): Promise<unknown> => {
       const read = async () => {
         const before = latest.current
-        const now = await reload()
+        const now = await current()
         if (latest.current === before && isTaken(now.value)) begin(now)
       }
       return after(running, read).catch((thrown: unknown) => {
@@ -246,8 +253,14 @@ function useStored<T>({ key, known, latest, running, reload, setDraft, setState,
     return null
   }, [known, running, reload, readAgain])
   const discard = useCallback(async () => {
-    await readAfter(() => true, fail)
-  }, [readAfter, fail])
+    const read = (): Promise<Read<T>> =>
+      reload().catch((thrown: unknown) => {
+        // Where nothing can be read, nothing can be saved either: the draft must not stay for ever.
+        if (isRefused(thrown)) return { value: known.current.base, version: undefined }
+        throw thrown
+      })
+    await readAfter(() => true, { read, failed: fail })
+  }, [known, reload, readAfter, fail])
   return { begin, readAgain, seenVersion, discard }
 }
 

@@ -11,7 +11,7 @@ type Props = Omit<ComponentProps<typeof Confirm>, 'isPending' | 'error' | 'onCon
   /** What to say when it is done. */
   done: string
   /** Undoes it, for as long as the toast is there. */
-  onUndo?: () => void
+  onUndo?: () => Promise<unknown>
   /** Leaves a page whose subject is gone. Without it, the question is closed. */
   leave?: () => Promise<void>
   /** Something that the question shows is still being read, or could not be. */

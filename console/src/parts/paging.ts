@@ -33,6 +33,9 @@ export function listSearchOf(search: Record<string, unknown>): ListSearch {
 
 export const ROWS_MAX = 10_000
 
+/** So many options of a field are drawn at a time. The others are found by typing. */
+export const OPTIONS_MAX = 100
+
 /** Reads pages one after another, up to a number of rows. Says whether there are more. */
 export async function readAll<T>(
   read: (cursor: string | undefined) => Promise<Pick<Paged<T>, 'results' | 'nextCursor'>>,

@@ -1,7 +1,8 @@
 /** Fields drawn from the JSON Schema of an object, so that a new kind needs no screen of its own. */
-import { NumberInput, PasswordInput, Select, Textarea, TextInput } from '@mantine/core'
+import { PasswordInput, Select, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { type FieldSchema, labelOf } from './schema-fields.ts'
+import { TypedNumber } from './typed-number.tsx'
 
 export type Values = Record<string, unknown>
 
@@ -71,13 +72,13 @@ function Field({ name, schema, value, isRequired, isStored, fault, onChange }: F
     )
   if (schema.type === 'integer' || schema.type === 'number')
     return (
-      <NumberInput
+      <TypedNumber
         {...common}
-        value={typeof value === 'number' ? value : ''}
+        value={value}
         {...(schema.minimum !== undefined && { min: schema.minimum })}
         {...(schema.maximum !== undefined && { max: schema.maximum })}
         allowDecimal={schema.type === 'number'}
-        onChange={(next) => onChange(next === '' ? undefined : Number(next))}
+        onChange={onChange}
       />
     )
   const text = {

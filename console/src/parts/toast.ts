@@ -19,10 +19,10 @@ function say(message: string, onUndo?: () => void): string {
 export const said = (message: string): void => void say(message)
 
 /**
- * Says that something was done, and offers to undo it for ten seconds. If `undo` returns a promise that is refused, a toast says why: the
- * form that would say so may be closed.
+ * Says that something was done, and offers to undo it for ten seconds. If what `undo` returns is refused, a toast says why: the form that
+ * would say so may be closed.
  */
-export function undoable(message: string, undo: () => unknown): void {
+export function undoable(message: string, undo: () => Promise<unknown>): void {
   const id = say(message, async () => {
     notifications.hide(id)
     try {

@@ -18,3 +18,18 @@ export function TypedNumber({ value, onChange, ...input }: Props) {
   }
   return <NumberInput {...input} value={edited} onChange={change} />
 }
+
+type RequiredProps = Omit<Props, 'value' | 'onChange' | 'required' | 'onBlur'> & { value: number; onChange: (value: number) => void }
+
+/** A field for a number that must be there. As long as none is typed it gives nothing, and when it is left then, the last one is there again. */
+export function RequiredNumber({ value, onChange, ...input }: RequiredProps) {
+  const { edited, edit, give } = useEdited<number, number | string>(value, (value) => value)
+  const change = (typed: number | string) => {
+    const number = numberIn(typed)
+    edit(typed)
+    if (number === undefined) return
+    give(number)
+    onChange(number)
+  }
+  return <NumberInput {...input} value={edited} onChange={change} onBlur={() => numberIn(edited) === undefined && edit(value)} />
+}

@@ -24,7 +24,7 @@ export function useUndoableWrite<V, T>(
     changes,
     (saved, { value, before, isUndo }) => {
       onSaved?.(value, saved)
-      if (!isUndo) undoable(message, () => save.mutate({ value: before, before: value, isUndo: true }))
+      if (!isUndo) undoable(message, () => save.mutateAsync({ value: before, before: value, isUndo: true }))
     },
   )
   return save

@@ -16,8 +16,29 @@ async function draft(site: Site, name: string, settings: object = {}): Promise<n
 
 const html = '<p>Beans</p><a href="{{ unsubscribe_url }}">Unsubscribe</a>'
 
+const ofAnother = (site: () => Site) =>
+  test('are those of another member too once they were reviewed: a new variant has its content', async () => {
+    const id = await draft(site(), 'A variant of another member')
+    const template = (subject: string) => ({ from: 'shop@example.com', subject, html })
+    await site().api('PUT', `campaigns/${id}/templates/en`, template('Short'))
+    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
+    const { page } = opened
+    await page.getByLabel('Subject').waitFor()
+    const variants = ['Short', 'Long'].map((name) => ({ name, weight: 1 }))
+    await site().api('PATCH', `campaigns/${id}`, { variants })
+    await site().api('PUT', `campaigns/${id}/templates/en?variant=B`, template('A long subject'))
+    const goTo = (name: string) => page.getByRole('navigation', { name: 'Steps' }).getByRole('button', { name }).click()
+    await goTo('Review')
+    await expect.poll(() => page.getByRole('button', { name: 'Launch…' }).isEnabled(), { timeout: SENT_MS }).toBe(true)
+    await goTo('Content')
+    await page.getByRole('button', { name: 'B: Long' }).click()
+    await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('A long subject')
+  })
+
 export const abTest = (site: () => Site) =>
   describe('the settings of a campaign', () => {
+    ofAnother(site)
+
     test('are its variants and their winner, its rate, the parameters of its links, its tags and its control group', async () => {
       const id = await draft(site(), 'Two subjects')
       const saved = () => site().api('GET', `campaigns/${id}`)

@@ -62,6 +62,7 @@ export const lists = (site: () => Site) =>
 
     ownRules(site)
     ownUndo(site)
+    refusedUndo(site)
     freshJson(site)
     decimals(site)
 
@@ -128,6 +129,27 @@ const ownUndo = (site: () => Site) =>
     await page.getByRole('heading', { level: 1, name: 'Opened meanwhile' }).waitFor()
     await undo.click()
     await expect.poll(async () => [await members(first), await members(other)]).toEqual([1, 0])
+  })
+
+const refusedUndo = (site: () => Site) =>
+  test('an Undo that is refused says so, also when another list is open', async () => {
+    const make = (name: string) => site().api('POST', 'lists', { name, type: 'dynamic', rule: { attribute: 'data.tier', is: 'gold' } })
+    const [{ id }] = [await make('Saved and left'), await make('Opened in its place')]
+    await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
+    const { page } = opened
+    await page.getByRole('combobox', { name: 'Value', exact: true }).fill('silver')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Save the rule' }).click()
+    const undo = page.getByRole('button', { name: 'Undo' })
+    await undo.waitFor()
+    await site().api('PATCH', `lists/${id}`, { rule: { attribute: 'data.tier', is: 'tin' } })
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').getByPlaceholder('Search or run a command').fill('opened in its')
+    await page.getByRole('dialog').getByText('Opened in its place').click()
+    await page.getByRole('heading', { level: 1, name: 'Opened in its place' }).waitFor()
+    await undo.click()
+    await page.getByText('It was not undone.', { exact: false }).waitFor({ timeout: 15_000 })
+    expect(JSON.stringify((await site().api('GET', `lists/${id}`)).rule)).toContain('tin')
   })
 
 const freshJson = (site: () => Site) =>

@@ -2,6 +2,27 @@ import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { copiedRequest, memberPage } from './member-page.ts'
 
+const price = (site: () => Site) =>
+  test('the price of a segment is changed key by key, and stays when its field is left empty', async () => {
+    const made = { name: 'Priced', kind: 'sandbox', channel: 'text', settings: {}, segment_price: { amount: 0.05, currency: 'AUD' } }
+    const { id } = await site().api('POST', 'providers', made)
+    await using opened = await memberPage(site(), `/p/1/providers/${id}`)
+    const { page } = opened
+    const amount = page.getByLabel('Price', { exact: true })
+    await amount.press('End')
+    await amount.press('Backspace')
+    await amount.press('7')
+    expect(await amount.inputValue()).toBe('0.07')
+    await amount.fill('')
+    expect(await amount.inputValue()).toBe('')
+    await amount.blur()
+    expect(await amount.inputValue()).toBe('0.07')
+    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await page.getByText('Priced has been changed.').waitFor()
+    expect((await site().api('GET', `providers/${id}`)).segment_price).toEqual({ amount: 0.07, currency: 'AUD' })
+    await site().api('DELETE', `providers/${id}`)
+  })
+
 export const providers = (site: () => Site) =>
   describe('providers', () => {
     test('a provider is added by the schema of its kind, changed without its secret, tested and deleted', async () => {
@@ -45,4 +66,6 @@ export const providers = (site: () => Site) =>
       await expect.poll(async () => (await site().api('GET', 'providers')).results).toEqual([])
       await site().api('POST', 'providers', { name: 'Mail relay', kind: 'sandbox', channel: 'email', settings: {} })
     })
+
+    price(site)
   })

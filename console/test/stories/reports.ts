@@ -60,6 +60,10 @@ export const reports = (site: () => Site) =>
       await page.keyboard.type('02022024')
       await page.waitForURL(/since=2024-02-02/)
       expect(asked.filter((url) => url.includes('since=0'))).toEqual([])
+      // A day that is left empty is still the one that the report has.
+      await page.getByLabel('First day').fill('')
+      await page.getByLabel('First day').blur()
+      expect(await page.getByLabel('First day').inputValue()).toBe('2024-02-02')
     })
 
     test('templates are found by what they say, and archived with their campaign', async () => {

@@ -17,6 +17,48 @@ async function draft(site: Site, channel: string, locale: string, template: obje
 
 const templateOf = async (site: Site, id: number) => (await site.api('GET', `campaigns/${id}/templates/en`)).data
 
+const replacedFile = (site: () => Site) =>
+  test('of an email asks before a file is replaced, which keeps the id that the HTML shows it by', async () => {
+    const html = '<p>Beans</p><img src="cid:mark" alt="A dot"><a href="{{ unsubscribe_url }}">Unsubscribe</a>'
+    const id = await draft(site(), 'email', 'en', { from: 'hello@bellbird.example', subject: 'Beans', html })
+    const path = `campaigns/${id}/templates/en/attachments`
+    const content = Buffer.from('before').toString('base64')
+    await site().api('PUT', `${path}/mark.png`, { content_type: 'image/png', content, content_id: 'mark' })
+    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
+    const { page } = opened
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Add a file' }).click()])
+    await chooser.setFiles({ name: 'mark.png', mimeType: 'image/png', buffer: DOT })
+    await page
+      .getByText(/mark\.png (has been added|has been replaced)\.|Replace mark\.png\?/)
+      .first()
+      .waitFor()
+    expect((await site().api('GET', `${path}/mark.png`)).content).toBe(content)
+    await page.getByRole('dialog').getByRole('button', { name: 'Replace the file' }).click()
+    await page.getByText('mark.png has been replaced.').waitFor()
+    // A browser says that a file was chosen only if the field had another one.
+    expect(await page.locator('.editor input[type=file]').inputValue()).toBe('')
+    expect(await site().api('GET', `${path}/mark.png`)).toMatchObject({ content: DOT.toString('base64'), content_id: 'mark' })
+  })
+
+const spellings = (site: () => Site) =>
+  test('in another spelling of a language is the same one', async () => {
+    const html = '<p>Beans</p><a href="{{ unsubscribe_url }}">Unsubscribe</a>'
+    const id = await draft(site(), 'email', 'en-US', { from: 'hello@bellbird.example', subject: 'Beans', html })
+    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content&locale=en-us`)
+    const { page } = opened
+    await page.getByLabel('Subject').waitFor()
+    expect(await page.getByLabel('Subject').inputValue()).toBe('Beans')
+    const language = page.getByRole('combobox', { name: 'Language' })
+    const add = page.getByRole('option', { name: /^Add / })
+    for (const refused of ['EN-us', 'en-USA']) {
+      await language.fill(refused)
+      await page.getByText('Type a locale such as', { exact: false }).or(page.getByRole('option').first()).first().waitFor()
+      expect(await add.count(), refused).toBe(0)
+    }
+    await language.fill('pt-BR')
+    await add.waitFor()
+  })
+
 export const templateFields = (site: () => Site) =>
   describe('the content of a campaign', () => {
     test('of an email has copies, required variables and files, and the preview shows an inline image', async () => {
@@ -47,25 +89,8 @@ export const templateFields = (site: () => Site) =>
       await page.getByText('dot.png has been deleted.').waitFor()
     })
 
-    test('of an email asks before a file is replaced, which keeps the id that the HTML shows it by', async () => {
-      const html = '<p>Beans</p><img src="cid:mark" alt="A dot"><a href="{{ unsubscribe_url }}">Unsubscribe</a>'
-      const id = await draft(site(), 'email', 'en', { from: 'hello@bellbird.example', subject: 'Beans', html })
-      const path = `campaigns/${id}/templates/en/attachments`
-      const content = Buffer.from('before').toString('base64')
-      await site().api('PUT', `${path}/mark.png`, { content_type: 'image/png', content, content_id: 'mark' })
-      await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
-      const { page } = opened
-      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Add a file' }).click()])
-      await chooser.setFiles({ name: 'mark.png', mimeType: 'image/png', buffer: DOT })
-      await page
-        .getByText(/mark\.png (has been added|has been replaced)\.|Replace mark\.png\?/)
-        .first()
-        .waitFor()
-      expect((await site().api('GET', `${path}/mark.png`)).content).toBe(content)
-      await page.getByRole('dialog').getByRole('button', { name: 'Replace the file' }).click()
-      await page.getByText('mark.png has been replaced.').waitFor()
-      expect(await site().api('GET', `${path}/mark.png`)).toMatchObject({ content: DOT.toString('base64'), content_id: 'mark' })
-    })
+    replacedFile(site)
+    spellings(site)
 
     test('of a text message is measured for users, and costs what the provider says', async () => {
       const id = await draft(site(), 'text', 'en', { body: 'Hello {{ user.data.first_name }}' })

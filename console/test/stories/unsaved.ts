@@ -83,9 +83,12 @@ export const unsaved = (site: () => Site) =>
   })
 
 const discarded = (site: () => Site) =>
-  test('and cannot be saved is discarded, so that a language that was only begun does not stop the launch', async () => {
-    const id = await draft(site(), 'A begun language')
-    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content&locale=fr`)
+  test.each([
+    ['only begun', 'fr'],
+    ['refused', 'en-USA'],
+  ])('and cannot be saved is discarded, so that a language that was %s does not stop the launch', async (_, locale) => {
+    const id = await draft(site(), `A begun language, ${locale}`)
+    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content&locale=${locale}`)
     const { page } = opened
     const review = page.getByRole('navigation', { name: 'Steps' }).getByRole('button', { name: 'Review' })
     const launch = page.getByRole('button', { name: 'Launch…' })
@@ -93,7 +96,7 @@ const discarded = (site: () => Site) =>
     await page.getByText('Your draft is kept in this browser.').waitFor()
     await review.click()
     expect(await launch.isDisabled()).toBe(true)
-    await page.getByRole('link', { name: 'Open fr' }).click()
+    await page.getByRole('link', { name: `Open ${locale}` }).click()
     await page.getByRole('button', { name: 'Discard the changes' }).click()
     await page.locator('.editor output.saved').waitFor()
     expect(await page.getByLabel('Preheader').inputValue()).toBe('')

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { pressOn } from './keyboard.ts'
@@ -36,22 +37,26 @@ const statesOf = ({ api }: Site): Promise<number[]> =>
     }),
   )
 
+/** Makes a project of its own: the stories of other screens expect few types and users. Returns its id, and what calls the API in it. */
+async function ownProject(site: Site, page: Page, name: string) {
+  const call = async (method: 'GET' | 'POST', path: string, data?: unknown, project?: number) => {
+    const headers = { origin: site.url, ...(project !== undefined && { 'carillon-project': String(project) }) }
+    const reply = await page.request.fetch(`${site.url}/api/client/${path}`, { method, headers, ...(data !== undefined && { data }) })
+    expect(reply.ok(), await reply.text()).toBe(true)
+    return reply.json()
+  }
+  const { id } = await call('POST', 'projects', { name, locale: 'en-AU', timezone: 'Australia/Melbourne' })
+  return { id: id as number, api: (method: 'GET' | 'POST', path: string, data?: unknown) => call(method, path, data, id) }
+}
+
 const manyTypes = (site: () => Site) =>
   test('are unsubscribed from a type beyond the first hundred, which the page of a user shows', async () => {
     await using opened = await memberPage(site(), '/p/1')
     const { page } = opened
-    // A project of its own: the stories of other screens expect few types.
-    const call = async (path: string, data?: object, project?: number) => {
-      const headers = { origin: site().url, ...(project !== undefined && { 'carillon-project': String(project) }) }
-      const method = data === undefined ? 'GET' : 'POST'
-      const reply = await page.request.fetch(`${site().url}/api/client/${path}`, { method, headers, ...(data && { data }) })
-      expect(reply.ok(), await reply.text()).toBe(true)
-      return reply.json()
-    }
-    const { id } = await call('projects', { name: 'Many types', locale: 'en-AU', timezone: 'Australia/Melbourne' })
+    const { id, api } = await ownProject(site(), page, 'Many types')
     for (let number = 1; number <= 100; number++)
-      await call('subscriptions', { name: `Topic ${number}`, channel: 'email', default_state: 1 }, id)
-    await call('users/batch', [{ external_id: 'kim' }], id)
+      await api('POST', 'subscriptions', { name: `Topic ${number}`, channel: 'email', default_state: 1 })
+    await api('POST', 'users/batch', [{ external_id: 'kim' }])
     await page.goto(`/p/${id}/users`)
     await page.getByRole('checkbox', { name: 'Select kim' }).check()
     await page.getByRole('button', { name: 'Unsubscribe…' }).click()
@@ -59,10 +64,37 @@ const manyTypes = (site: () => Site) =>
     await page.getByRole('option', { name: /^Topic 100 / }).click()
     await page.getByRole('button', { name: 'Unsubscribe 1 user' }).click()
     await page.getByText('1 of 1 user was unsubscribed from Topic 100.').waitFor()
-    const { results } = await call('users/kim/subscriptions?limit=-1', undefined, id)
+    const { results } = await api('GET', 'users/kim/subscriptions?limit=-1')
     expect(results.find(({ name }: { name: string }) => name === 'Topic 100').state).toBe(0)
     await page.goto(`/p/${id}/users/kim`)
     await page.getByRole('button', { name: 'Subscribe to Topic 100' }).waitFor()
+  })
+
+const PAGE_OF_USERS = 50
+
+const wholePage = (site: () => Site) =>
+  test('are unsubscribed a whole page at a time, which is undone for all of them', async () => {
+    await using opened = await memberPage(site(), '/p/1')
+    const { page } = opened
+    const { id, api } = await ownProject(site(), page, 'Whole page')
+    const users = Array.from({ length: PAGE_OF_USERS }, (_, index) => ({ external_id: `paged-${index}` }))
+    await api('POST', 'users/batch', users)
+    const states = async () => {
+      const replies = await Promise.all(users.map(({ external_id }) => api('GET', `users/${external_id}/subscriptions`)))
+      return new Set(replies.map(({ results }) => results.find(({ name }: { name: string }) => name === 'Default Email').state))
+    }
+    await page.goto(`/p/${id}/users`)
+    await page.getByLabel('Select all users on this page').check()
+    await page.getByRole('button', { name: 'Unsubscribe…' }).click()
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Subscription type' }).click()
+    await page.getByRole('option', { name: 'Default Email' }).click()
+    await page.getByRole('button', { name: 'Unsubscribe 50 users' }).click()
+    const done = page.getByText('of 50 users were unsubscribed from Default Email.', { exact: false })
+    await done.waitFor()
+    expect(await done.textContent()).toContain('50 of 50')
+    expect(await states()).toEqual(new Set([0]))
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(states).toEqual(new Set([1]))
   })
 
 const columns = (site: () => Site) =>
@@ -162,6 +194,7 @@ export const userList = (site: () => Site) =>
     columns(site)
     byRule(site)
     manyTypes(site)
+    wholePage(site)
 
     test('has users selected by keyboard, added to a static list and suppressed, with how many succeeded', async () => {
       const list = await severalUsers(site())

@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
-/** Takes a user through a journey that an event begins, and that ends at once. */
+/** Takes a user through a journey that an event of its own begins, and that ends at once. */
 async function takeThroughJourney(site: Site, user: string, name: string): Promise<void> {
   const { id } = await site.api('POST', 'journeys', { name })
-  const entrance = { type: 'entrance', name: '', x: 0, y: 0, data: { trigger: 'event', event_name: 'beans_ground' }, children: [] }
+  const event_name = `${name.toLowerCase().replaceAll(' ', '_')}_begun`
+  const entrance = { type: 'entrance', name: '', x: 0, y: 0, data: { trigger: 'event', event_name }, children: [] }
   await site.api('PUT', `journeys/${id}/steps`, { start: entrance })
   await site.api('POST', `journeys/${id}/publish`, {})
-  await site.api('POST', 'events', [{ external_id: user, name: 'beans_ground' }])
+  await site.api('POST', 'events', [{ external_id: user, name: event_name }])
 }
 
 /** Sends a user an in-app message, and then unsubscribes them from the channel. */
@@ -55,6 +56,23 @@ const journeyActs = (site: () => Site) =>
     await tour.waitFor({ state: 'detached' })
     expect(await stepNow()).toBeUndefined()
     await site().api('DELETE', `journeys/${id}`)
+  })
+
+const longTimeline = (site: () => Site) =>
+  test('show what journeys did with them also before the last hundred events', async () => {
+    const user = 'busy-bee'
+    await site().api('POST', 'users/batch', [{ external_id: user }])
+    await takeThroughJourney(site(), user, 'Long ago')
+    const timeline = async () => (await site().api('GET', `users/${user}/timeline`)).results
+    await expect.poll(async () => (await timeline()).filter(({ kind }: { kind: string }) => kind === 'journey').length).toBe(2)
+    const later = Array.from({ length: 120 }, () => ({ external_id: user, name: 'bean_tasted' }))
+    for (const part of [later.slice(0, 60), later.slice(60)]) await site().api('POST', 'events', part)
+    await expect.poll(async () => (await timeline()).at(-1)?.name).toBe('bean_tasted')
+    await using opened = await memberPage(site(), `/p/1/users/${user}?show=journeys`)
+    const { page } = opened
+    await page.getByText('Completed a journey').or(page.getByText('Nothing has happened yet.')).waitFor()
+    expect(await page.locator('.timeline li').count()).toBe(2)
+    await site().api('DELETE', `users/${user}`)
   })
 
 const testSends = (site: () => Site) =>
@@ -161,6 +179,7 @@ export const users = (site: () => Site) =>
     })
 
     memberships(site)
+    longTimeline(site)
 
     test('show their in-app messages, and which channels their subscriptions leave', async () => {
       await sendInAppAndUnsubscribe(site(), 'sample-3')

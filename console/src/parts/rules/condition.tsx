@@ -2,6 +2,7 @@ import { ActionIcon, Autocomplete, Menu, type OptionsFilter, Select } from '@man
 import { IconPlus, IconX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { OPTIONS_MAX } from '../paging.ts'
 import { type FieldSchema, labelOf } from '../schema-fields.ts'
 import { Argument } from './argument.tsx'
 import { Comparison } from './comparison.tsx'
@@ -208,6 +209,7 @@ export function Named({ kind, label, value, onChange }: NamedProps) {
       aria-label={label}
       placeholder={label}
       searchable
+      limit={OPTIONS_MAX}
       data={data}
       value={id}
       onChange={(next) => onChange(next === null ? '' : Number(next))}

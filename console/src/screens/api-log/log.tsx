@@ -6,6 +6,7 @@ import type { Filter } from '../../parts/filters.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { useLiveReads } from '../../parts/live/use-live.ts'
+import { useOpened } from '../../parts/opened.ts'
 import { returnFocus } from '../../parts/return-focus.ts'
 import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
@@ -29,7 +30,7 @@ export function ApiLog() {
   const query = { ...shown, limit: 50 }
   const isLive = useLiveReads('requests', PATH)
   const requests = useRead(PATH, { query }, { keepsPrevious: true, refetchInterval: isLive ? false : LIVE_MS })
-  const request = requests.data?.results.find((request) => request.id === id)
+  const { opened: request } = useOpened(requests.data?.results, (request) => request.id === id)
   const close = () => {
     void navigate({ search: ({ request: _, ...others }) => others, replace: true })
     if (id !== undefined) returnFocus(linkId(id))

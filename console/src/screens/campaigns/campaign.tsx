@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { Archive as ArchiveObject } from '../../parts/archive.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { keyOf, useRead, useReadAll, useWrite } from '../../parts/data.ts'
+import { keyOf, useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { useLiveCampaign } from '../../parts/live/campaign.ts'
 import { LIVE_MS } from '../../parts/live/interval.ts'
@@ -16,6 +16,7 @@ import { useMay, useProject } from '../../session/project.tsx'
 import { Controls } from './controls.tsx'
 import { RecipientDrawer } from './drawer.tsx'
 import { Engagement } from './engagement.tsx'
+import { useListNames } from './list-names.ts'
 import { Progress } from './progress.tsx'
 import { Recipients } from './recipients.tsx'
 import { CAMPAIGN, CAMPAIGNS, type Campaign } from './search.ts'
@@ -94,8 +95,8 @@ function Head({ campaign }: { campaign: Campaign }) {
 /** Who gets it, in words. */
 function useAbout({ type, list_ids, exclusion_list_ids, event_name }: Campaign): string {
   const { t } = useTranslation('campaigns')
-  const { data } = useReadAll('/api/client/lists')
-  const nameOf = (id: number) => data?.find((list) => list.id === id)?.name ?? t('list', { id })
+  const names = useListNames([...list_ids, ...exclusion_list_ids])
+  const nameOf = (id: number) => names.get(id) ?? t('list', { id })
   if (type === 'trigger') return event_name ? t('onEvent', { event: event_name }) : t('onRequest')
   if (list_ids.length === 0) return t('toNone')
   const to = t('toLists', { lists: list_ids.map(nameOf).join(', ') })

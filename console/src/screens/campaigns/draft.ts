@@ -47,7 +47,12 @@ export function useDraft(campaign: Campaign, isLocked: boolean): Autosave<Draft>
   const project = useProject()
   const client = useQueryClient()
   const { id } = campaign
-  const reload = useCallback(async () => storedOf(await api.get(CAMPAIGN, { path: { campaignId: id } })), [api, id])
+  const reload = useCallback(async () => {
+    const now = await api.get(CAMPAIGN, { path: { campaignId: id } })
+    // Its variants are on other steps too, which read the campaign and not the draft.
+    client.setQueryData(keyOf(project.id, CAMPAIGN, { path: { campaignId: id } }), now)
+    return storedOf(now)
+  }, [api, id, client, project.id])
   const save = useCallback(
     async (body: Draft, version: string | null) => {
       const saved = await api.patch(CAMPAIGN, { path: { campaignId: id }, body, headers: ifVersion(version) })

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useReadAll, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
+import { OPTIONS_MAX } from '../../parts/paging.ts'
 import { useProject } from '../../session/project.tsx'
 import { CAMPAIGNS } from './search.ts'
 
@@ -59,6 +60,7 @@ export function NewCampaign() {
             value={subscription}
             allowDeselect={false}
             searchable
+            limit={OPTIONS_MAX}
             onChange={setChosen}
             required
           />

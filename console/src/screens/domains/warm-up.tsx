@@ -1,5 +1,5 @@
 import { CarillonError, type Client, type components } from '@carillon/sdk'
-import { Button, NumberInput, Switch, Textarea } from '@mantine/core'
+import { Button, Switch, Textarea } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../parts/data.ts'
@@ -11,6 +11,7 @@ import { merge } from '../../parts/merge.ts'
 import { Num, Rate } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
+import { RequiredNumber } from '../../parts/typed-number.tsx'
 import { useMay } from '../../session/project.tsx'
 import { WARM_UP } from './search.ts'
 
@@ -122,21 +123,21 @@ function PlanForm({ plan, mayChange, isPending, onSave }: FormProps) {
         onChange={(event) => set({ steps: event.currentTarget.value })}
       />
       <div className="acts">
-        <NumberInput
+        <RequiredNumber
           label={t('warmUp.bounces')}
           min={0}
           max={100}
           readOnly={!mayChange}
           value={rest.bounce_percent_max}
-          onChange={(value) => set({ bounce_percent_max: Number(value) })}
+          onChange={(bounce_percent_max) => set({ bounce_percent_max })}
         />
-        <NumberInput
+        <RequiredNumber
           label={t('warmUp.deferrals')}
           min={0}
           max={100}
           readOnly={!mayChange}
           value={rest.deferral_percent_max}
-          onChange={(value) => set({ deferral_percent_max: Number(value) })}
+          onChange={(deferral_percent_max) => set({ deferral_percent_max })}
         />
       </div>
       <Switch

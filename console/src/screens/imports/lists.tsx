@@ -1,6 +1,7 @@
 import { Select } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useReadAll } from '../../parts/data.ts'
+import { OPTIONS_MAX } from '../../parts/paging.ts'
 
 /** The static lists, into which files are imported. */
 export function useStaticLists(): { id: number; name: string }[] | undefined {
@@ -19,6 +20,7 @@ export function ListSelect({ value, onChange, isLabelled }: Props) {
       {...(isLabelled ? { label: t('list') } : { 'aria-label': t('list') })}
       placeholder={t('list')}
       searchable
+      limit={OPTIONS_MAX}
       allowDeselect={false}
       data={lists.map(({ id, name }) => ({ value: String(id), label: name }))}
       value={value === undefined ? null : String(value)}

@@ -83,8 +83,10 @@ function FileField({ file, onFile }: { file: File | null; onFile: (file: File) =
         className="vh"
         type="file"
         accept=".csv,.tsv,.txt,text/csv"
-        onChange={({ currentTarget: { files } }) => {
-          const chosen = files?.[0]
+        onChange={({ currentTarget: field }) => {
+          const chosen = field.files?.[0]
+          // Browsers do not tell that the same file was chosen again, which may have been corrected.
+          field.value = ''
           if (chosen) onFile(chosen)
         }}
       />

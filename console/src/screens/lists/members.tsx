@@ -37,7 +37,7 @@ export function Members({ list, search }: { list: List; search: ListSearch }) {
     },
     ['/api/client/lists'],
     (_, { ids, isRemoval, name }) => {
-      if (isRemoval) undoable(t('members.removed', { name }), () => change.mutate({ ids, isRemoval: false }))
+      if (isRemoval) undoable(t('members.removed', { name }), () => change.mutateAsync({ ids, isRemoval: false }))
     },
   )
   return (

@@ -88,7 +88,7 @@ function useSave(list: List, onSaved: (sent: Draft, version: string | null) => v
     ['/api/client/lists'],
     (saved, { next, before }) => {
       onSaved(next, versionOf(saved))
-      if (before) undoable(t('save.done'), () => save.mutate({ next: before, version: versionOf(saved) }))
+      if (before) undoable(t('save.done'), () => save.mutateAsync({ next: before, version: versionOf(saved) }))
     },
   )
   return save

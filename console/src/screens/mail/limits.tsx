@@ -1,4 +1,4 @@
-import { Modal, NumberInput } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
@@ -6,11 +6,10 @@ import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import { merge } from '../../parts/merge.ts'
 import { said } from '../../parts/toast.ts'
+import { TypedNumber } from '../../parts/typed-number.tsx'
 import { SITE, SITES, type Site } from './search.ts'
 
 type Limits = NonNullable<Site['project_limits']>
-
-const numberOf = (value: string | number): number | undefined => (value === '' ? undefined : Number(value))
 
 /** The limits of the project for a site, beside the limits of the server. */
 export function SiteLimits({ site, onClose }: { site: Site | null; onClose: () => void }) {
@@ -52,20 +51,13 @@ function Form({ site: { site, label, limits, project_limits }, onClose }: { site
     <form className="form" onSubmit={submit}>
       {save.error && <Failed error={save.error} />}
       <p className="sm">{t('limits.about', { connections: limits.connections, rate: limits.mails_per_second })}</p>
-      <NumberInput
-        label={t('limits.atOnce')}
-        min={1}
-        max={1000}
-        allowDecimal={false}
-        value={atOnce ?? ''}
-        onChange={(value) => setAtOnce(numberOf(value))}
-      />
-      <NumberInput
+      <TypedNumber label={t('limits.atOnce')} min={1} max={1000} allowDecimal={false} value={atOnce} onChange={setAtOnce} />
+      <TypedNumber
         label={t('limits.perSecond')}
         description={t('limits.perSecondAbout')}
         max={100_000}
-        value={perSecond ?? ''}
-        onChange={(value) => setPerSecond(numberOf(value))}
+        value={perSecond}
+        onChange={setPerSecond}
       />
       <FormButtons onCancel={onClose} isPending={save.isPending}>
         {t('limits.submit')}

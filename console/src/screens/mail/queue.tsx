@@ -16,6 +16,7 @@ import { returnFocus } from '../../parts/return-focus.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../session/project.tsx'
 import { RecipientDrawer } from './drawer.tsx'
+import { useOpenedRecipient } from './opened-recipient.ts'
 import { useQueueActions } from './queue-actions.ts'
 import { keyOf, QUEUE, type QueueSearch, type Recipient, SITES, STATES } from './search.ts'
 
@@ -27,7 +28,7 @@ export function Queue({ search, open }: { search: QueueSearch; open: string | un
   const { t } = useTranslation('mail')
   const navigate = useNavigate({ from: '/p/$project/mail-queue' })
   const recipients = useRead(QUEUE, { query: { ...search, limit: 50 } }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
-  const opened = recipients.data?.results.find((recipient) => keyOf(recipient) === open)
+  const opened = useOpenedRecipient(recipients.data?.results, open)
   const close = () => {
     void navigate({ search, replace: true })
     if (open !== undefined) returnFocus(linkId(open))

@@ -1,6 +1,7 @@
 import type { components } from '@carillon/sdk'
-import { NumberInput, Switch, TextInput } from '@mantine/core'
+import { Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { RequiredNumber } from '../../parts/typed-number.tsx'
 
 export type Price = components['schemas']['Provider']['segment_price']
 
@@ -21,14 +22,14 @@ export function PriceFields({ price, onChange }: { price: Price; onChange: (pric
       />
       {price && (
         <div className="acts">
-          <NumberInput
+          <RequiredNumber
             label={t('price.amount')}
             min={0}
             max={AMOUNT_MAX}
             decimalScale={DECIMALS}
             step={0.01}
             value={price.amount}
-            onChange={(amount) => onChange({ ...price, amount: Number(amount) })}
+            onChange={(amount) => onChange({ ...price, amount })}
           />
           <TextInput
             label={t('price.currency')}

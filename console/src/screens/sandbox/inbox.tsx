@@ -45,7 +45,7 @@ export function Inbox() {
   }
   const ids = data?.results.map(({ id }) => id) ?? []
   const [first, setFirst] = useState<First>()
-  const next = data && !isPlaceholderData ? firstIn(JSON.stringify(query), ids, first) : first
+  const next = data && !isPlaceholderData ? firstIn(JSON.stringify(query), { ids, isWhole: data.nextCursor === null }, first) : first
   if (next !== first) setFirst(next)
   const shown = message ?? next?.id
   return (

@@ -1,5 +1,6 @@
 import { Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { OPTIONS_MAX } from '../../parts/paging.ts'
 import { ZONES } from './fields.ts'
 
 type Identity = { name: string; locale: string; timezone: string }
@@ -34,7 +35,7 @@ export function IdentityFields({ draft, set, isFixed = false, isNew = false }: P
         required
         disabled={isFixed}
         searchable
-        limit={100}
+        limit={OPTIONS_MAX}
         allowDeselect={false}
         data={[...new Set([draft.timezone, ...ZONES])]}
         value={draft.timezone}

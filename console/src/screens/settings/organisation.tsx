@@ -51,7 +51,7 @@ function Name() {
     ({ name }: { name: string; before?: string }) => call('PATCH', 'organisation', { name }),
     async (_, { before }) => {
       await refreshSession()
-      if (before !== undefined) undoable(t('saved'), () => save.mutate({ name: before }))
+      if (before !== undefined) undoable(t('saved'), () => save.mutateAsync({ name: before }))
     },
   )
   const submit = (event: FormEvent) => {

@@ -42,7 +42,7 @@ function Form({ stored }: { stored: Project }) {
       api.patch(PROJECT, { path: { projectId: stored.id }, body: changes }),
     (saved, { before, sent }) => {
       if (sent) setDraft(afterSave(sent, saved))
-      if (before) undoable(t('saved'), () => save.mutate({ changes: before }))
+      if (before) undoable(t('saved'), () => save.mutateAsync({ changes: before }))
     },
   )
   const changes = changesBetween(stored, draft)

@@ -9,6 +9,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { type Gate, Gates } from '../../parts/gates.tsx'
 import { Loading } from '../../parts/loading.tsx'
+import { OPTIONS_MAX } from '../../parts/paging.ts'
 import { Sentence } from '../../parts/sentence.tsx'
 
 type Reply = components['schemas']['CampaignRecipientExplainReply']
@@ -29,6 +30,7 @@ export function Explain({ userId, name, isOpen, onClose }: { userId: string; nam
           label={t('explain.campaign')}
           data-autofocus
           searchable
+          limit={OPTIONS_MAX}
           data={found.map(({ id, name }) => ({ value: String(id), label: name }))}
           value={chosen}
           onChange={setChosen}

@@ -8,6 +8,7 @@ import { Failed } from '../../parts/failed.tsx'
 import { type Gate, Gates } from '../../parts/gates.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
+import { OPTIONS_MAX } from '../../parts/paging.ts'
 import { day } from '../../parts/time.tsx'
 import { useProject } from '../../session/project.tsx'
 
@@ -27,6 +28,7 @@ export function Lists({ userId }: { userId: string }) {
         <Select
           label={t('lists.choose')}
           searchable
+          limit={OPTIONS_MAX}
           data={(all.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
           value={chosen}
           onChange={setChosen}

@@ -1,30 +1,28 @@
 import { Button } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
-import { useRead, useWrite } from '../../parts/data.ts'
+import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
 import { undoable } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
 import { Consents } from './consents.tsx'
-import { REACHABILITY, STATES } from './subscription.ts'
-
-const PATH = '/api/client/users/{userId}/subscriptions'
+import { REACHABILITY, STATES, SUBSCRIPTIONS, useSubscriptions } from './subscription.ts'
 
 type Change = { subscription_id: number; state: 0 | 1 | 2; name: string; previous?: 0 | 1 | 2 }
 
 /** What the user agreed to, and what stops it anyway. */
 export function Subscriptions({ userId }: { userId: string }) {
   const { t } = useTranslation('users')
-  const { data, error } = useRead(PATH, { path: { userId }, query: { limit: -1 } })
+  const { data, error } = useSubscriptions(userId)
   const mayChange = useMay('editor')
   const change = useWrite(
-    (api, { subscription_id, state }: Change) => api.patch(PATH, { path: { userId }, body: [{ subscription_id, state }] }),
-    [PATH, REACHABILITY, '/api/client/users/{userId}/consents'],
+    (api, { subscription_id, state }: Change) => api.patch(SUBSCRIPTIONS, { path: { userId }, body: [{ subscription_id, state }] }),
+    [SUBSCRIPTIONS, REACHABILITY, '/api/client/users/{userId}/consents'],
     (_, { subscription_id, name, state, previous }) => {
       if (previous === undefined) return
       undoable(t(state > 0 ? 'subscriptions.subscribed' : 'subscriptions.unsubscribed', { name }), () =>
-        change.mutate({ subscription_id, name, state: previous }),
+        change.mutateAsync({ subscription_id, name, state: previous }),
       )
     },
   )
@@ -33,7 +31,7 @@ export function Subscriptions({ userId }: { userId: string }) {
       {error && <Failed error={error} />}
       {change.error && <Failed error={change.error} />}
       <ul className="lines">
-        {data?.results.map(({ subscription_id, name, channel, state, suppression }) => (
+        {data?.map(({ subscription_id, name, channel, state, suppression }) => (
           <li key={subscription_id}>
             <span>
               {name}
@@ -58,7 +56,7 @@ export function Subscriptions({ userId }: { userId: string }) {
           </li>
         ))}
       </ul>
-      {data && <Consents userId={userId} types={data.results} />}
+      {data && <Consents userId={userId} types={data} />}
     </Card>
   )
 }

@@ -5,6 +5,7 @@ import { Chip } from '../../parts/chip.tsx'
 import { useReadAll, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
+import { OPTIONS_MAX } from '../../parts/paging.ts'
 import type { User } from './columns.tsx'
 
 const TONES = { accepted: 'good', deferred: 'wait', uncertain: 'warn', rejected: 'bad', refused: 'bad' } as const
@@ -51,6 +52,7 @@ function Form({ user: { external_id: userId }, onClose }: Omit<Props, 'isOpen'>)
         data-autofocus
         required
         searchable
+        limit={OPTIONS_MAX}
         data={offered.map(({ id, name, channel }) => ({ value: String(id), label: `${name} · ${t(`channel.${channel}.name`)}` }))}
         value={chosen}
         onChange={(value) => {

@@ -8,32 +8,29 @@ import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
-import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { type Named, ObjectName } from '../../parts/object-name.tsx'
 import { Card } from '../../parts/page.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { clock, instant } from '../../parts/time.tsx'
 import { SHOWN, type Shown } from './search.ts'
+import { type Item, READ_AGAIN, SHOWN_MAX, shows, useItems } from './timeline-items.ts'
 
-type Item = components['schemas']['UserTimelineItem']
 type Message = components['schemas']['MessageSummary']
 type Entry = { key: string; at: string } & ({ kind: 'item'; item: Item } | { kind: 'message'; message: Message })
 
 const route = getRouteApi('/member/p/$project/users/$userId')
-
-const SHOWN_MAX = 100
-const READ_AGAIN = { refetchInterval: 5 * LIVE_MS }
 
 /** What the user did, what was sent to them and what journeys did with them, in one stream, latest first. */
 export function Timeline({ userId, zone }: { userId: string; zone: string }) {
   const { t, i18n } = useTranslation('users')
   const { show = 'all' } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/users/$userId' })
-  const items = useRead('/api/client/users/{userId}/timeline', { path: { userId }, query: { limit: SHOWN_MAX } }, READ_AGAIN)
+  const items = useItems(userId, show)
   const messages = useRead('/api/client/messages', { query: { user: userId, limit: SHOWN_MAX } }, READ_AGAIN)
   const error = items.error ?? messages.error
-  const entries = entriesOf(items.data?.results ?? [], messages.data?.results ?? [], show)
+  const since = items.data?.since ?? null
+  const entries = entriesOf(items.data?.rows ?? [], messages.data?.results ?? [], { show, since })
   const days = Map.groupBy(entries, ({ at }) => dayOf(i18n.language, at, zone))
   return (
     <Card
@@ -48,7 +45,7 @@ export function Timeline({ userId, zone }: { userId: string; zone: string }) {
           onChange={(id) => void navigate({ search: id === 'all' ? {} : { show: id as Shown }, replace: true })}
         />
       }
-      footer={entries.length >= SHOWN_MAX ? t('timeline.most', { count: entries.length }) : undefined}
+      footer={entries.length >= SHOWN_MAX || since !== null ? t('timeline.most', { count: entries.length }) : undefined}
     >
       {error && <Failed error={error} />}
       {items.isPending || messages.isPending ? (
@@ -73,7 +70,8 @@ export function Timeline({ userId, zone }: { userId: string; zone: string }) {
   )
 }
 
-function entriesOf(items: Item[], messages: Message[], show: Shown): Entry[] {
+/** The latest entries. Older than what was read of the events there would be gaps between the messages. */
+function entriesOf(items: Item[], messages: Message[], { show, since }: { show: Shown; since: string | null }): Entry[] {
   const all: Entry[] = [
     ...items
       .filter((item) => shows(show, item))
@@ -82,14 +80,11 @@ function entriesOf(items: Item[], messages: Message[], show: Shown): Entry[] {
       (message): Entry => ({ key: `message-${message.id}`, at: message.created_at, kind: 'message', message }),
     ),
   ]
-  return all.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, SHOWN_MAX)
-}
-
-/** The events that Carillon writes about a message say what the message says, so that they are among the events only. */
-function shows(show: Shown, { kind, source, data }: Item): boolean {
-  if (show === 'messages') return false
-  if (show === 'events') return kind !== 'journey'
-  return show === 'journeys' ? kind === 'journey' : source !== 'system' || !('message_id' in data)
+  const from = since === null ? Number.NEGATIVE_INFINITY : Date.parse(since)
+  return all
+    .filter(({ at }) => Date.parse(at) >= from)
+    .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+    .slice(0, SHOWN_MAX)
 }
 
 const dayOf = (language: string, at: string, zone: string) =>

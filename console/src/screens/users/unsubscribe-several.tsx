@@ -1,15 +1,15 @@
+import type { Client } from '@carillon/sdk'
 import { Modal, Select } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useReadAll, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
+import { OPTIONS_MAX } from '../../parts/paging.ts'
 import { undoable } from '../../parts/toast.ts'
 import type { User } from './columns.tsx'
 import { forEach } from './several.ts'
-import type { Subscription } from './subscription.ts'
-
-const PATH = '/api/client/users/{userId}/subscriptions'
+import { readSubscriptions, SUBSCRIPTIONS, type Subscription } from './subscription.ts'
 
 type State = Subscription['state']
 /** What to set, by the external ids. */
@@ -48,6 +48,7 @@ function Form({ users, onClose }: Omit<Props, 'isOpen'>) {
         description={t('unsubscribe.about')}
         required
         searchable
+        limit={OPTIONS_MAX}
         data={(types.data ?? []).map(({ id, name, channel }) => ({
           value: String(id),
           label: `${name} · ${t(`channel.${channel}.name`)}`,
@@ -66,14 +67,13 @@ function Form({ users, onClose }: Omit<Props, 'isOpen'>) {
 function useSet(onDone: () => void) {
   const { t } = useTranslation('users')
   const write = useWrite(
-    async (api, { type, states }: Change) => {
+    async (api, { type, states, isUndo }: Change) => {
       const before = new Map<string, State>()
       const { done, error } = await forEach([...states], async ([userId, state]) => {
-        const { results } = await api.get(PATH, { path: { userId }, query: { limit: -1 } })
-        const current = results.find(({ subscription_id }) => subscription_id === type)?.state
+        const current = isUndo ? undefined : await findState(api, userId, type)
         if (current === state) return
         // Of a type that is gone, the server says so.
-        await api.patch(PATH, { path: { userId }, body: [{ subscription_id: type, state }] })
+        await api.patch(SUBSCRIPTIONS, { path: { userId }, body: [{ subscription_id: type, state }] })
         if (current !== undefined) before.set(userId, current)
       })
       return { before, error, unchanged: done.length - before.size }
@@ -90,4 +90,9 @@ function useSet(onDone: () => void) {
     },
   )
   return { set: write.mutate, error: write.error ?? write.data?.error, isPending: write.isPending }
+}
+
+async function findState(api: Client, userId: string, type: number): Promise<State | undefined> {
+  const found = await readSubscriptions(api, userId)
+  return found.find(({ subscription_id }) => subscription_id === type)?.state
 }

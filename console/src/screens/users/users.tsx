@@ -56,7 +56,7 @@ export function Users() {
       }
       tools={
         <>
-          {mayChange && (q !== undefined || rule !== undefined) && <SaveAsList rule={listRuleOf(q, rule)} />}
+          {mayChange && (q !== undefined || rule !== undefined) && <SaveAsList rule={listRuleOf(q, rule, shown)} />}
           <ColumnsMenu chosen={columns} onChoose={choose} users={shown} />
         </>
       }

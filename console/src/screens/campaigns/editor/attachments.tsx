@@ -1,6 +1,6 @@
 import type { Client, components } from '@carillon/sdk'
 import { Button, FileButton, Switch } from '@mantine/core'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ConfirmWrite } from '../../../parts/confirm-write.tsx'
 import { Copyable } from '../../../parts/copy.tsx'
@@ -85,7 +85,10 @@ function AddFile({ campaignId, locale, variant, existing }: Omit<Props, 'place' 
     await api.put(ATTACHMENT, { path: { campaignId, locale, name: file.name }, query: { variant }, body })
   }
   const add = useWrite(put, [ATTACHMENTS], (_, { name }) => said(t('attachments.added', { name })))
+  const reset = useRef<() => void>(null)
   const choose = (file: File | null) => {
+    // Browsers do not tell that the same file was chosen again, which may have been corrected.
+    reset.current?.()
     setTooLarge(file !== null && file.size > FILE_BYTES_MAX)
     if (!file || file.size > FILE_BYTES_MAX) return
     if (existing.some(({ name }) => name === file.name)) setReplacing(file)
@@ -102,7 +105,7 @@ function AddFile({ campaignId, locale, variant, existing }: Omit<Props, 'place' 
         onChange={(event) => setInline(event.currentTarget.checked)}
       />
       <div className="acts">
-        <FileButton onChange={choose}>
+        <FileButton onChange={choose} resetRef={reset}>
           {(props) => (
             <Button {...props} size="xs" variant="default" loading={add.isPending}>
               {t('attachments.add')}

@@ -7,10 +7,12 @@ import { useRead } from '../../../parts/data.ts'
 import { Failed } from '../../../parts/failed.tsx'
 import type { Part } from '../../../parts/lines.ts'
 import { Loading } from '../../../parts/loading.tsx'
+import { useLocalDrafts } from '../../../parts/local-drafts.ts'
 import { Card } from '../../../parts/page.tsx'
 import { SaveProblem, SaveState } from '../../../parts/save-state.tsx'
 import { TabBar } from '../../../parts/tabs.tsx'
 import { useMay, useProject } from '../../../session/project.tsx'
+import { isLocale, spelledAs } from '../locales.ts'
 import type { Campaign, TemplateSearch } from '../search.ts'
 import { TextSizes } from '../text-sizes.tsx'
 import { letterOf } from '../variants.ts'
@@ -22,7 +24,7 @@ import { useInlineImages } from './inline-images.ts'
 import { PreviewPane } from './preview-pane.tsx'
 import { HardUsers, UserPicker } from './preview-users.tsx'
 import { Problems } from './problems.tsx'
-import { isAt, type Place, useTemplate, type Variant } from './template.ts'
+import { draftsOf, isAt, type Place, useTemplate, type Variant } from './template.ts'
 import { TestSend } from './test-send.tsx'
 import { usePreview } from './use-preview.ts'
 import { Versions } from './versions.tsx'
@@ -46,11 +48,18 @@ type Props = {
 export function Editor({ campaign, place, onPlace, isLocked, flush }: Props) {
   const project = useProject()
   const { data, error, refetch } = useRead('/api/client/campaigns/{campaignId}/templates', { path: { campaignId: campaign.id } })
+  const drafts = useLocalDrafts(draftsOf(project.id, campaign.id))
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
   if (!data) return <Loading />
   const stored = data.results
-  const locale = place.locale ?? stored[0]?.locale ?? project.locale
   const variant = (place.variant ?? 'A') as Variant
+  const wanted = place.locale ?? stored[0]?.locale ?? project.locale
+  const spelled = spelledAs(
+    wanted,
+    stored.filter((template) => template.variant === variant).map(({ locale }) => locale),
+  )
+  // A draft of another spelling is one of before the template was stored.
+  const locale = drafts.includes(`${wanted}.${variant}`) ? wanted : (spelled ?? wanted)
   return (
     <EditorOf
       key={`${locale} ${variant}`}
@@ -171,7 +180,7 @@ function Places({ campaign: { variants }, stored, place, onPlace }: PlacesProps)
     }
   }
   const locales = [...new Set([...stored.map(({ locale }) => locale), place.locale])]
-  const isNew = /^[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*$/.test(wanted) && !locales.includes(wanted)
+  const isNew = isLocale(wanted) && spelledAs(wanted, locales) === undefined
   return (
     <>
       <Select

@@ -2,6 +2,7 @@ import { Select, TagsInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useReadAll } from '../../../parts/data.ts'
+import { OPTIONS_MAX } from '../../../parts/paging.ts'
 import type { StepProps } from './step.ts'
 
 const TAGS_MAX = 50
@@ -30,6 +31,7 @@ export function AboutStep({ campaign: { channel }, autosave: { draft, change } }
         value={String(draft.subscription_id)}
         allowDeselect={false}
         searchable
+        limit={OPTIONS_MAX}
         onChange={(id) => id && change({ ...draft, subscription_id: Number(id) })}
       />
       <TagsInput

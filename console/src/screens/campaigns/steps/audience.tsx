@@ -7,6 +7,7 @@ import { Failed } from '../../../parts/failed.tsx'
 import { LIVE_MS } from '../../../parts/live/interval.ts'
 import { Loading } from '../../../parts/loading.tsx'
 import { Card } from '../../../parts/page.tsx'
+import { OPTIONS_MAX } from '../../../parts/paging.ts'
 import { said } from '../../../parts/toast.ts'
 import { Funnel } from '../funnel.tsx'
 import type { StepProps } from './step.ts'
@@ -49,6 +50,7 @@ function Lists({ campaign, autosave }: StepProps) {
             value={chosen.map(String)}
             onChange={(ids) => change({ ...draft, list_ids: ids.map(Number) })}
             searchable
+            limit={OPTIONS_MAX}
           />
           <Everyone lists={data} isKept={arrival === 'early'} onCreated={(id) => change({ ...draft, list_ids: [...chosen, id] })} />
           <MultiSelect
@@ -58,6 +60,7 @@ function Lists({ campaign, autosave }: StepProps) {
             value={excluded.map(String)}
             onChange={(ids) => change({ ...draft, exclusion_list_ids: ids.map(Number) })}
             searchable
+            limit={OPTIONS_MAX}
           />
           <NumberInput
             label={t('audience.holdout')}

@@ -2,6 +2,7 @@ import { ActionIcon, Button, MultiSelect, Select, Switch } from '@mantine/core'
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { OPTIONS_MAX } from '../../../parts/paging.ts'
 import { Argument } from '../../../parts/rules/argument.tsx'
 import { Named } from '../../../parts/rules/condition.tsx'
 import { type Reference, useNames } from '../../../parts/rules/data.ts'
@@ -85,6 +86,7 @@ function NamedSeveral({ kind, value, onChange, ...common }: SeveralProps) {
     <MultiSelect
       {...common}
       searchable
+      limit={OPTIONS_MAX}
       data={[...names, ...unknown]}
       value={ids}
       onChange={(next) => onChange(next.length === 0 ? undefined : next.map(Number))}

@@ -44,7 +44,7 @@ function Fields({ campaign, template, onChange, findings, isReadOnly }: FieldsPr
     // A template has HTML or MJML. What was written before can be had back, with what is typed into other fields meanwhile.
     const { [source]: before } = template
     onChange({ ...without(template, source), [wanted]: STARTS[wanted] })
-    undoable(t('editor.replaced', { source: source.toUpperCase() }), () =>
+    undoable(t('editor.replaced', { source: source.toUpperCase() }), async () =>
       onChange({ ...without(latest.current, wanted), ...(before !== undefined && { [source]: before }) }),
     )
   }
