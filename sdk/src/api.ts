@@ -868,7 +868,7 @@ export interface paths {
         put?: never;
         /**
          * Register a push device
-         * @description With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user. A member that is left out keeps its value if the device is known, and null clears it.
+         * @description With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user. A member that is left out keeps its value if the device is known, and null clears it. Push messages go to the 20 devices of a user that were registered last.
          */
         post: operations["createDevice"];
         delete?: never;
@@ -2466,7 +2466,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a held journey
-         * @description Everything that became due meanwhile happens now, in the order in which it became due.
+         * @description Timers that became due meanwhile fire now, in the order in which they became due, and users who wait at a step continue.
          */
         post: operations["resumeJourney"];
         delete?: never;
@@ -5148,7 +5148,7 @@ export interface components {
             tags: string[];
             /** @description Whether `send_at` is a local time in each user’s time zone. */
             send_in_user_timezone: boolean;
-            /** @description A message that was not sent this many hours after its planned time is skipped with `deadline_passed`. */
+            /** @description A message that was not sent this many hours after its planned time is skipped with `deadline_passed`, and email that still waits in the mail queue is given up. Default: 72, or 1 if the subscription type is transactional when the campaign is created. */
             expires_after_hours: number;
             /** @description Percentage of eligible users held out as a control group. The same users are chosen every time. */
             holdout_percent: number;
@@ -5227,7 +5227,7 @@ export interface components {
                  */
                 content?: string;
             };
-            /** @description How email is retried after a mail host or a relay defers it. Without this setting, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
+            /** @description How email is retried after a mail host or a relay defers it. Without this setting, email of blasts is retried for 24 hours and other email for 48. The deadline of the message (`expires_after_hours`) can be earlier: by default, it is an hour for transactional types. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
@@ -5394,14 +5394,14 @@ export interface components {
                  */
                 content?: string;
             } | null;
-            /** @description How email is retried after a mail host or a relay defers it. Without this setting, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
+            /** @description How email is retried after a mail host or a relay defers it. Without this setting, email of blasts is retried for 24 hours and other email for 48. The deadline of the message (`expires_after_hours`) can be earlier: by default, it is an hour for transactional types. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
                 /** @description Hours for which delivery is retried, unless the deadline of the message is earlier. */
                 for_hours: number;
             } | null;
-            /** @description A message that was not sent this many hours after its planned time is skipped with `deadline_passed`. */
+            /** @description A message that was not sent this many hours after its planned time is skipped with `deadline_passed`, and email that still waits in the mail queue is given up. Default: 72, or 1 if the subscription type is transactional when the campaign is created. */
             expires_after_hours?: number;
             /** @description Percentage of eligible users held out as a control group. The same users are chosen every time. */
             holdout_percent?: number;
@@ -5637,14 +5637,14 @@ export interface components {
                  */
                 content?: string;
             };
-            /** @description How email is retried after a mail host or a relay defers it. Without this setting, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
+            /** @description How email is retried after a mail host or a relay defers it. Without this setting, email of blasts is retried for 24 hours and other email for 48. The deadline of the message (`expires_after_hours`) can be earlier: by default, it is an hour for transactional types. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
                 /** @description Hours for which delivery is retried, unless the deadline of the message is earlier. */
                 for_hours: number;
             };
-            /** @description A message that was not sent this many hours after its planned time is skipped with `deadline_passed`. */
+            /** @description A message that was not sent this many hours after its planned time is skipped with `deadline_passed`, and email that still waits in the mail queue is given up. Default: 72, or 1 if the subscription type is transactional when the campaign is created. */
             expires_after_hours?: number;
             /** @description Percentage of eligible users held out as a control group. The same users are chosen every time. */
             holdout_percent?: number;
@@ -6557,8 +6557,6 @@ export interface components {
             keyword: string;
             /** @description Whether the user unsubscribed from everything. */
             everything?: boolean;
-            /** @description The id of the user who got the message. Present in the entries of other users with the same address. */
-            same_address_as?: number;
         } | {
             /** @description The id of the journey. */
             journey_id: number;
@@ -6714,7 +6712,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -6786,7 +6784,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -6853,7 +6851,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -6924,7 +6922,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -6998,7 +6996,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7069,7 +7067,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7157,7 +7155,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7236,7 +7234,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7315,7 +7313,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7392,7 +7390,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7461,7 +7459,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7538,7 +7536,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7609,7 +7607,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7678,7 +7676,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7755,7 +7753,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7834,7 +7832,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7908,7 +7906,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -7975,7 +7973,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -8046,7 +8044,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -8123,7 +8121,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -8199,7 +8197,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -8598,7 +8596,7 @@ export interface components {
         DomainWarmUpInput: {
             /** @description Whether the ceilings apply. */
             is_active?: boolean;
-            /** @description The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. A site moves to the next step after a day on which it got at least half of its ceiling. */
+            /** @description The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. Transactional emails that belong to no blast count, but go beyond it. A site moves to the next step after a day on which it got at least half of its ceiling. */
             steps?: number[];
             /** @description If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day. */
             bounce_percent_max?: number;
@@ -8610,7 +8608,7 @@ export interface components {
         DomainWarmUpReply: {
             /** @description Whether the ceilings apply. */
             is_active: boolean;
-            /** @description The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. A site moves to the next step after a day on which it got at least half of its ceiling. */
+            /** @description The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. Transactional emails that belong to no blast count, but go beyond it. A site moves to the next step after a day on which it got at least half of its ceiling. */
             steps: number[];
             /** @description If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day. */
             bounce_percent_max: number;
@@ -8628,7 +8626,7 @@ export interface components {
                 step: number;
                 /** @description The highest number of emails today; null after the last step. */
                 ceiling: number | null;
-                /** @description The number of emails sent today. */
+                /** @description The number of emails sent today. Transactional emails can raise it above the ceiling. */
                 sent: number;
                 /** @description Today’s emails that bounced. */
                 bounced: number;
@@ -9818,7 +9816,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -9908,7 +9906,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -9998,7 +9996,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -15292,7 +15290,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -15359,7 +15357,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -15437,7 +15435,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The sender. For email, the envelope sender, or `<>` if it is empty. */
+                /** @description The sender. For email, the address in its `From` header. */
                 from?: string;
                 /** @description The recipient, or all recipients if the event is about the whole message. */
                 to?: string | string[];
@@ -25125,7 +25123,7 @@ export interface operations {
                 delimiter?: "," | ";" | "tab" | "|" | "auto";
                 /** @description The encoding of the text. `windows-1252` includes Latin-1. `auto` detects it from the bytes. */
                 encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "auto";
-                /** @description Report the same counts and failures as a real import, without changing any user. Number and date formats that are not given are guessed; `mapping` in the reply has them. The first rows are returned as they would be stored. */
+                /** @description Report the counts and failures that a real import would have, without changing any user. Rows without ids can differ, because their users are looked up as they were before the file. Number and date formats that are not given are guessed; `mapping` in the reply has them. The first rows are returned as they would be stored. */
                 dry_run?: "true" | "false";
                 /** @description If `false`, existing users are added to the list but not changed. */
                 update_existing?: "true" | "false";
