@@ -1,6 +1,6 @@
 /**
- * How many characters have to be inserted, deleted, replaced or swapped with their neighbour to turn one text into the other. Returns some number
- * above `most` as soon as it is clear that there are more than that.
+ * How many characters have to be inserted, deleted, replaced or swapped with their neighbour to turn one text into the other. Returns some
+ * number above `most` as soon as it is clear that there are more than that.
  */
 export function editDistance(one: string, other: string, most = Number.POSITIVE_INFINITY): number {
   let beforeLast: number[] = []

@@ -1,6 +1,7 @@
 /**
  * The text of each setting: from the environment or, for a secret, from the file that `<NAME>_FILE` names, as Docker and Kubernetes mount
- * secrets. Other programs of the machine can often read the environment of a process, and crash reports contain it; neither has the file.
+ * secrets. Other programs of the machine can often read the environment of a process, and crash reports contain it; neither has the file
+ * (D-OPS-5).
  */
 import { readFileSync } from 'node:fs'
 

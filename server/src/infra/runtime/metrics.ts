@@ -1,6 +1,6 @@
 /**
  * The metrics, for Prometheus. There is a function for each, so that names and labels are only in this file. They use base units,
- * and no ids as labels.
+ * and no ids as labels (D-OPS-6).
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 

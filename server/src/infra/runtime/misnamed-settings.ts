@@ -1,6 +1,6 @@
 /**
  * Names in the environment that look like settings and are not. An environment is shared with other programs, so a name is reported only if
- * it is one or two characters away from a setting, or begins as only our settings do.
+ * it is one or two characters away from a setting, or begins as only our settings do (D-OPS-5).
  */
 import { editDistance } from '../../lib/edit-distance.ts'
 import { type Environment, fileNameOf } from './given-settings.ts'
