@@ -32,6 +32,11 @@ volumes:
     emptyDir: {}
   - name: tmp
     emptyDir: {}
+{{- if .Values.secretFiles }}
+  - name: secrets
+    {{- /* 0440: the group of the process reads it. */}}
+    secret: { secretName: {{ .Values.existingSecret }}, defaultMode: 288 }
+{{- end }}
 {{- end }}
 
 {{- define "carillon.container" -}}
@@ -60,12 +65,23 @@ env:
     {{- end }}
     value: {{ $text | quote }}
   {{- end }}
+  {{- range .Values.secretFiles }}
+  - name: {{ . }}_FILE
+    value: /run/secrets/carillon/{{ . }}
+  {{- end }}
+{{- if not .Values.secretFiles }}
 envFrom:
   - secretRef:
       name: {{ .Values.existingSecret }}
+{{- end }}
 volumeMounts:
   - name: data
     mountPath: /var/lib/carillon
   - name: tmp
     mountPath: /tmp
+{{- if .Values.secretFiles }}
+  - name: secrets
+    mountPath: /run/secrets/carillon
+    readOnly: true
+{{- end }}
 {{- end }}

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -154,16 +154,47 @@ test('an unknown option is reported in one line', async () => {
   expect([code, err.trim().split('\n').length]).toEqual([2, 1])
 })
 
-test('config check prints what is set, without secrets', async () => {
-  const out = await printed(['config', 'check', '--json'], { METRICS_TOKEN: 'a-secret-token', PORT: 'http' })
+test('config check prints every setting with its effective value and where it comes from, without secrets', async () => {
+  const file = join(env.DATA_DIR as string, 'relay')
+  await writeFile(file, 'smtps://carillon:a-secret-password@relay.example.com\n')
+  const given = { METRICS_TOKEN: 'a-secret-token', SYSTEM_SMTP_URL_FILE: file, JSON_BODY_LIMIT: '2MiB', RATE_RAED: '7', PORT: 'http' }
+  const out = await printed(['config', 'check', '--json'], given)
   const { exitCode } = process
   process.exitCode = 0
-  const { ok, problem, settings } = JSON.parse(out)
+  const { ok, problem, warnings, settings } = JSON.parse(out)
   expect([exitCode, ok, problem]).toEqual([1, false, expect.stringContaining('PORT must be a port')])
-  const named = (name: string) => settings.find((setting: { name: string }) => setting.name === name)
-  expect([named('METRICS_TOKEN'), named('HOST')]).toEqual([
-    { name: 'METRICS_TOKEN', value: '(secret)', is_set: true },
-    { name: 'HOST', value: null, is_set: false },
+  expect(warnings).toEqual(['RATE_RAED is not a setting. The nearest one is RATE_READ.'])
+  const names = ['METRICS_TOKEN', 'SYSTEM_SMTP_URL', 'JSON_BODY_LIMIT', 'HOST', 'PORT', 'OIDC_ISSUER', 'SECRETS_KEY']
+  const found = names.map((name) => settings.find((setting: { name: string }) => setting.name === name))
+  expect(found.map(({ value, is_set, effective, origin, file }) => [value, is_set, effective, origin, file])).toEqual([
+    ['(secret)', true, '(secret)', 'environment', null],
+    ['(secret)', true, '(secret)', 'file', file],
+    ['2MiB', true, '2097152', 'environment', null],
+    [null, false, '127.0.0.1', 'default', null],
+    ['http', true, null, 'environment', null],
+    [null, false, '', 'default', null],
+    [null, false, '', 'default', null],
   ])
-  expect(out).not.toContain('a-secret-token')
+  const text = await printed(['config', 'check'], given)
+  process.exitCode = 0
+  for (const line of [
+    'METRICS_TOKEN=(secret) # environment',
+    `SYSTEM_SMTP_URL=(secret) # ${file}`,
+    'HOST=127.0.0.1 # default',
+    'PORT=http # not valid, environment',
+    'Warning: RATE_RAED is not a setting. The nearest one is RATE_READ.',
+  ])
+    expect(text.split('\n')).toContain(line)
+  expect(out + text).not.toContain('a-secret')
+})
+
+test('a name that looks like a setting is in the log of a start, and beside the problems of one that fails', async () => {
+  const failed = await carillon(['start'], { DATABSE_URL: 'x', DATABASE_URL: '', PORT: 'http' })
+  expect([failed.code, failed.err]).toEqual([
+    1,
+    expect.stringContaining('\n- DATABSE_URL is not a setting. The nearest one is DATABASE_URL.\n'),
+  ])
+  const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', RATE_RAED: '7', LOG_LEVEL: 'warn' }
+  const [line = ''] = (await carillon(['start', 'worker'], away)).out.split('\n')
+  expect(JSON.parse(line)).toMatchObject({ level: 'warn', name: 'RATE_RAED', nearest: 'RATE_READ' })
 })

@@ -1,32 +1,40 @@
-import { ConfigError, readConfig, settings } from '../infra/runtime/config.ts'
+import { inspectConfig, settings } from '../infra/runtime/config.ts'
+import { misnamedSettings, misnamedText } from '../infra/runtime/misnamed-settings.ts'
+import { type Setting, writtenValue } from '../infra/runtime/setting-types.ts'
 import { type Command, readArguments } from './command.ts'
 import { OPTIONS } from './options.ts'
 
-/** Checks the configuration and prints every setting with its value. Connects to nothing; `doctor` does. */
+/** Checks the configuration and prints every setting with its value and where that comes from. Connects to nothing; `doctor` does. */
 export const run: Command['run'] = async (args, env) => {
   const { json } = readArguments(args, OPTIONS.json).values
-  const problem = problemOf(env)
-  const listed = Object.entries(settings).map(([name, { secret }]) => ({
-    name,
-    value: shown(env[name]?.trim(), secret),
-    is_set: Boolean(env[name]?.trim()),
-  }))
-  if (json) process.stdout.write(`${JSON.stringify({ ok: problem === null, problem, settings: listed }, null, 2)}\n`)
+  const { problem, warnings, settings } = check(env)
+  if (json) process.stdout.write(`${JSON.stringify({ ok: problem === null, problem, warnings, settings }, null, 2)}\n`)
   else {
-    for (const { name, value, is_set } of listed) if (is_set) process.stdout.write(`${name}=${value}\n`)
-    process.stdout.write(`${problem ?? 'The configuration is valid. Settings that are not printed have their defaults.'}\n`)
+    for (const { name, value, effective, origin, file } of settings)
+      process.stdout.write(`${name}=${effective ?? value ?? ''} # ${effective === null ? 'not valid, ' : ''}${file ?? origin}\n`)
+    for (const warning of warnings) process.stdout.write(`Warning: ${warning}\n`)
+    process.stdout.write(`${problem ?? 'The configuration is valid.'}\n`)
   }
   if (problem !== null) process.exitCode = 1
 }
 
-function problemOf(env: Record<string, string | undefined>): string | null {
-  try {
-    readConfig(env)
-    return null
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message
-    throw error
-  }
+function check(env: Record<string, string | undefined>) {
+  const { problem, settings: inspected } = inspectConfig(env)
+  return { problem, warnings: misnamedSettings(env, settings).map(misnamedText), settings: inspected.map(shown) }
 }
 
-const shown = (value: string | undefined, isSecret = false): string | null => (value === undefined ? null : isSecret ? '(secret)' : value)
+type Inspected = ReturnType<typeof inspectConfig>['settings'][number]
+
+/** `value` is what was given, and `effective` what holds: null if what was given is not valid. Neither has a secret. */
+function shown({ name, given, isValid, value }: Inspected) {
+  const { secret = false } = settings[name as keyof typeof settings] as Setting<unknown>
+  const masked = (text: string) => (secret && text !== '' ? '(secret)' : text)
+  return {
+    name,
+    value: given && masked(given.text),
+    is_set: given !== null,
+    effective: isValid ? masked(writtenValue(value)) : null,
+    origin: given === null ? 'default' : given.file === null ? 'environment' : 'file',
+    file: given?.file ?? null,
+  }
+}

@@ -80,7 +80,7 @@ const commands: Record<string, Command> = {
   restore: later('<folder>', 'Restore a backup into an empty database and DATA_DIR.', OPTIONS.none, () => import('./restore.ts')),
   'config check': later(
     '',
-    'Check the configuration and print every setting, without secrets.',
+    'Check the configuration and print every setting, and where its value comes from. Secrets are masked.',
     OPTIONS.json,
     () => import('./config-check.ts'),
   ),

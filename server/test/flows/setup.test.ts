@@ -55,6 +55,18 @@ describe('the secrets of an installation with compose', () => {
     expect(create()).toBe(0)
     expect(await readFile(join(folder, 'carillon.env'), 'utf8')).toBe(written)
     const config = readConfig({ NODE_ENV: 'production', ...parseEnv(written) })
+    // Compose gives the server the files. An installation of before has the first one alone.
+    const compose = await readFile('compose.yaml', 'utf8')
+    const files = [...compose.matchAll(/^ {6}(\w+_FILE): \/run\/secrets-of-carillon\/([A-Z_]+)$/gm)].map(([, name = '', file = '']) => [
+      name,
+      file,
+    ])
+    expect(files.map(([, file]) => file)).toEqual(Object.keys(parseEnv(written)))
+    for (const [, file = ''] of files) await rm(join(folder, file))
+    expect(create()).toBe(0)
+    const given = Object.fromEntries(files.map(([name = '', file = '']) => [name, join(folder, file)]))
+    expect(readConfig({ NODE_ENV: 'production', ...given })).toEqual(config)
+    for (const [, file = ''] of files) expect((await stat(join(folder, file))).mode & 0o077, file).toBe(0)
     expect(config.DATABASE_URL).toContain(`:${await readFile(join(folder, 'postgres-password'), 'utf8')}@postgres/`)
     expect([(await stat(join(folder, 'carillon.env'))).mode & 0o077, (await stat(join(folder, 'postgres-password'))).mode & 0o777]).toEqual(
       [0, 0o644],

@@ -21,7 +21,7 @@ test('every command that starts a server has the options of the heap that operat
     startsIn(read(path).text).map((options) => [path, ...options]),
   )
   // `npm start` and `npm run dev`.
-  const places = ['package.json', 'package.json', 'compose.yaml', 'deploy/docker/Dockerfile', 'deploy/systemd/carillon.service']
+  const places = ['package.json', 'package.json', 'deploy/docker/Dockerfile', 'deploy/systemd/carillon.service']
   expect(starts).toEqual(places.map((path) => [path, ...promised]))
 })
 

@@ -95,6 +95,19 @@ describe.runIf(isInstalled)('for Helm', () => {
     expect(render('-f', file).get('Deployment carillon-api')).toMatch(/name: BACKLOG_ITEMS_MAX\n +value: "5000000"\n/)
   })
 
+  test.each(pods)('%s has secrets in files instead of the environment, if they are named', (name) => {
+    const pod = render('--set', 'secretFiles={DATABASE_URL,SECRETS_KEY}').get(name) ?? ''
+    expect(pod).not.toContain('envFrom')
+    expect([...pod.matchAll(/- name: (\w+_FILE)\n +value: (\S+)\n/g)].map(([, ...setting]) => setting)).toEqual([
+      ['DATABASE_URL_FILE', '/run/secrets/carillon/DATABASE_URL'],
+      ['SECRETS_KEY_FILE', '/run/secrets/carillon/SECRETS_KEY'],
+    ])
+    expect(pod).toMatch(/- name: secrets\n +mountPath: \/run\/secrets\/carillon\n +readOnly: true\n/)
+    expect(pod).toMatch(/- name: secrets\n +secret: { secretName: carillon, defaultMode: 288 }\n/)
+    expect(render().get(name)).toMatch(/envFrom:\n +- secretRef:\n +name: carillon\n/)
+    expect(render().get(name)).not.toContain('secrets\n')
+  })
+
   test.each(pods)('%s has no privileges, and a root that it cannot write to', (name) => {
     const wanted = ['runAsNonRoot: true', 'readOnlyRootFilesystem: true', 'allowPrivilegeEscalation: false', 'drop: [ALL]']
     expect(wanted.filter((line) => !render().get(name)?.includes(line))).toEqual([])

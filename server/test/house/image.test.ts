@@ -38,14 +38,12 @@ test('the compiler of the console finds each configuration that its own extends'
   expect(configurations.filter((path) => !within(path, copied))).toEqual([])
 })
 
-/** The words of a list that a service of Compose has under a key. */
-const wordsOf = (service: string, key: string): string[] =>
-  [...(new RegExp(`^ {4}${key}:\\s*(\\[[^\\]]*\\])`, 'm').exec(service)?.[1] ?? '').matchAll(/"([^"]*)"/g)].map(([, word = '']) => word)
-
-test('a service of Compose whose entrypoint is the server says to start it, because an entrypoint drops the command of the image', () => {
+test('Compose starts the server by the entrypoint and the command of the image', () => {
   const services = readFileSync('compose.yaml', 'utf8').split(/^ {2}(?=\w+:$)/m)
-  const servers = services.filter((service) => wordsOf(service, 'entrypoint').at(-1) === 'server/src/main.ts')
-  expect(servers.map((service) => findCommand(wordsOf(service, 'command')).command.summary)).toEqual([start.summary])
+  const server = services.find((service) => service.startsWith('carillon:')) ?? ''
+  expect([server.includes('image: carillon'), /^ {4}(entrypoint|command):/m.test(server)]).toEqual([true, false])
+  const [, command = ''] = /^CMD \["(.*)"\]$/m.exec(readFileSync('deploy/docker/Dockerfile', 'utf8')) ?? []
+  expect(findCommand([command]).command.summary).toBe(start.summary)
 })
 
 test('the service of systemd may read the addresses of the machine, and stops PostgreSQL through the server only', () => {

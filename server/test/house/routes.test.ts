@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { routes } from '../all-routes.ts'
 
@@ -271,5 +272,13 @@ describe('routes', () => {
 
   test('routes with 204 have no reply schema, and all others have one', () => {
     expect(routes.filter(({ status, reply }) => (status === 204) !== (reply === undefined)).map(({ path }) => path)).toEqual([])
+  })
+
+  test('a list of things that are translated is translated too', () => {
+    const translated = new Set(routes.filter((route) => route.translated).map(({ reply }) => reply))
+    expect(translated.size).toBeGreaterThan(3)
+    const itemOf = (reply: unknown) => (reply as { properties?: { results?: { items?: TSchema } } })?.properties?.results?.items
+    const others = routes.filter(({ translated: is, reply }) => !is && (translated.has(reply) || translated.has(itemOf(reply))))
+    expect(others.map(({ method, path }) => `${method} ${path}`)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { blastTo, listOf, write } from '../../../test/blasts.ts'
 import { failSaves } from '../../../test/failing-saves.ts'
-import { createJourney } from '../../../test/journeys.ts'
+import { createJourney, READY } from '../../../test/journeys.ts'
 import { world } from '../../../test/world.ts'
 import { queueDepths } from '../../workers.ts'
 
@@ -70,6 +70,28 @@ test('the metrics count what a batch did once, also if its transaction is repeat
     ended: 1,
     waves: waves + 1,
   })
+})
+
+test('the metrics count the steps of journeys by their kind, and time the rules of lists', async () => {
+  await using w = await world({ own: true })
+  await createJourney(w, { status: 'live' }, READY)
+  await w.post('/api/client/lists', { name: 'Pro', type: 'dynamic', rule: { attribute: 'data.plan', is: 'pro' } })
+  await w.drain()
+  await w.post('/api/client/events', [{ name: 'cart', external_id: 'kim' }])
+  await w.drain()
+  const counted = async () => {
+    const { text } = await w.get('/metrics', { key: null })
+    const steps = [...text.matchAll(/^app_journey_steps_total\{kind="(\w+)",outcome="(\w+)"\} (\d+)$/gm)]
+    const kinds = [...text.matchAll(/^app_list_evaluation_duration_seconds_count\{kind="(\w+)"\} [1-9]/gm)]
+    return { steps: steps.map(([, ...of]) => of.join(' ')).sort(), kinds: kinds.map(([, kind]) => kind).sort() }
+  }
+  expect(await counted()).toEqual({ steps: ['delay arrived 1', 'entrance arrived 1', 'entrance passed 1'], kinds: ['build', 'change'] })
+  w.advance('48 hours')
+  await w.drain()
+  await w.post('/api/client/lists/preview', { rule: { attribute: 'data.plan', is: 'pro' } })
+  const { steps, kinds } = await counted()
+  expect(steps).toEqual(expect.arrayContaining(['delay passed 1', 'exit arrived 1', 'exit left 1']))
+  expect(kinds).toEqual(['build', 'change', 'preview'])
 })
 
 test('the metrics tell how far running blasts are, and nothing of those that are paused or finished', async () => {

@@ -1,5 +1,9 @@
+import { mkdtempSync } from 'node:fs'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig, settings } from './config.ts'
 
 const problemsOf = (env: Record<string, string>) => {
   try {
@@ -127,4 +131,56 @@ describe('the configuration', () => {
     ['2MiB', 2_097_152],
     ['3GiB', 3_221_225_472],
   ])('%s is a valid size', (text, bytes) => expect(readConfig({ JSON_BODY_LIMIT: text }).JSON_BODY_LIMIT).toBe(bytes))
+})
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-config-'))
+  const file = async (name: string, content: string) => {
+    await writeFile(join(folder, name), content)
+    return join(folder, name)
+  }
+
+  test.each([
+    ['a-token', 'a-token'],
+    ['a-token\n', 'a-token'],
+    ['a-token\r\n', 'a-token'],
+    ['a-token\n\n', 'a-token\n'],
+    [' a-token ', ' a-token '],
+  ])('%j is the value %j: it loses its last line break', async (content, value) => {
+    expect(readConfig({ METRICS_TOKEN_FILE: await file('token', content), METRICS_TOKEN: '' }).METRICS_TOKEN).toBe(value)
+  })
+
+  test('every secret can be in one, and nothing else', async () => {
+    const content = await file('any', '')
+    const names = Object.keys(settings)
+    const env = Object.fromEntries(names.map((name) => [`${name}_FILE`, content]))
+    const secrets = names.filter((name) => (settings[name as keyof typeof settings] as { secret?: boolean }).secret)
+    expect(secrets).toEqual(expect.arrayContaining(['DATABASE_URL', 'SECRETS_KEY', 'SESSION_JWT_KEYS', 'SYSTEM_SMTP_URL', 'METRICS_TOKEN']))
+    const [named] = problemsOf(env).split('\nThe environment also has:')
+    expect([...(named ?? '').matchAll(/^- (\w+)_FILE cannot be used/gm)].map(([, name]) => name)).toEqual(secrets)
+  })
+
+  test('is not given twice, and a file that cannot be used is a problem that says why', async () => {
+    const key = `a:${Buffer.alloc(32).toString('base64')}`
+    const path = await file('key', key)
+    expect(problemsOf({ SECRETS_KEY: key, SECRETS_KEY_FILE: path })).toContain(
+      '- SECRETS_KEY and SECRETS_KEY_FILE are both set. Set one of them.',
+    )
+    const missing = join(folder, 'none')
+    const refused = problemsOf({ NODE_ENV: 'production', SECRETS_KEY_FILE: missing, SESSION_JWT_KEYS: `a:${'x'.repeat(32)}` })
+    expect(refused).toBe(`The configuration has 1 problem(s):\n- SECRETS_KEY_FILE cannot be used: there is no file ${missing}.`)
+    await mkdir(join(folder, 'directory'))
+    expect(problemsOf({ SECRETS_KEY_FILE: join(folder, 'directory') })).toContain(`: ${folder}/directory is a directory.`)
+    expect(problemsOf({ SECRETS_KEY_FILE: await file('empty', ' \n') })).toContain(`: ${folder}/empty is empty.`)
+    await chmod(path, 0)
+    if (process.getuid?.() !== 0)
+      expect(problemsOf({ SECRETS_KEY_FILE: path })).toContain(`: this process is not permitted to read ${path}.`)
+  })
+
+  test('that is not valid is a problem with the file, and without the secret', async () => {
+    const path = await file('url', 'mysql://carillon:hush@db/carillon\n')
+    const message = problemsOf({ DATABASE_URL_FILE: path })
+    expect(message).toContain(`- DATABASE_URL in ${path} must be a URL such as postgres://`)
+    expect(message).not.toContain('hush')
+  })
 })

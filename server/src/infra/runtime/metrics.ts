@@ -1,6 +1,6 @@
 /**
  * The metrics, for Prometheus. There is a function for each, so that names and labels are only in this file. They use base units,
- * and no ids as labels.
+ * and no ids as labels (D-OPS-6).
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
@@ -136,6 +136,7 @@ const metricsOfParts = (registry: Registry) => ({
   ...domainMetrics(registry),
   ...threadMetrics(registry),
   ...journeyMetrics(registry),
+  ...listMetrics(registry),
   ...overloadMetrics(registry),
   ...campaignMetrics(registry),
   ...logMetrics(registry),
@@ -218,6 +219,11 @@ function journeyMetrics(registry: Registry) {
   )
   startAtZero(users, ['entered', 'ended', 'held_out', 'parked', 'stale'])
   const refusals = counter('app_journey_refusals_total', 'Users who did not enter a journey, by reason.', ['reason'])
+  const steps = counter(
+    'app_journey_steps_total',
+    'Users who arrived at steps of journeys, passed them to another step or the end, or left the journey or the step in another way.',
+    ['kind', 'outcome'],
+  )
   const rounds = counter('app_journey_rounds_total', 'Waves of items, their rounds, and the decisions in them.', ['what'])
   const waiting = gauge(
     'app_journey_waiting',
@@ -228,12 +234,20 @@ function journeyMetrics(registry: Registry) {
   return {
     journeys: (what: 'entered' | 'ended' | 'held_out' | 'parked' | 'stale', count: number) => users.inc({ what }, count),
     journeyRefusals: (reason: string, count: number) => refusals.inc({ reason }, count),
+    journeySteps: (kind: string, outcome: 'arrived' | 'passed' | 'left', count: number) => steps.inc({ kind, outcome }, count),
     journeyRounds: (what: 'waves' | 'rounds' | 'decisions', count: number) => rounds.inc({ what }, count),
     journeyTimerLag: (seconds: number) => lag.set(seconds),
     journeysWaiting: (counts: { inside: number; parked: number; calls: number }) => {
       for (const [what, count] of Object.entries(counts)) waiting.set({ what }, count)
     },
   }
+}
+
+/** How long rules of lists take: after events and changes of users, in a chunk of a build, and to count the users of a rule. */
+function listMetrics(registry: Registry) {
+  const { histogram } = instrumentsOf(registry)
+  const times = histogram('app_list_evaluation_duration_seconds', 'Duration of evaluating rules of lists, by the reason.', ['kind'])
+  return { listsEvaluated: (kind: 'change' | 'build' | 'preview', elapsedMs: number) => times.observe({ kind }, elapsedMs / 1000) }
 }
 
 function threadMetrics(registry: Registry) {

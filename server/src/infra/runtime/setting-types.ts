@@ -22,6 +22,13 @@ export type Setting<T> = {
   secret?: boolean
 }
 
+/** A value as it is written in the environment; empty for one that is not set. */
+export function writtenValue(value: unknown): string {
+  if (value === undefined) return ''
+  if (Array.isArray(value)) return value.join(',')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
 const setting =
   <T>(type: string, parse: Setting<T>['parse']) =>
   (fallback: T, description: string, secret = false): Setting<T> => ({ type, parse, fallback, description, secret })

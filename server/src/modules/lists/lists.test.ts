@@ -94,6 +94,16 @@ describe('create and read', () => {
     expect((await w.get(pathOf({ id }))).body.description).toContain('Best')
   })
 
+  test('the description is in the language that is asked for, and the reply says in which', async () => {
+    await using w = await world()
+    const list = await dynamic(w)
+    for (const path of [LISTS, pathOf(list)]) {
+      const { headers, body, text } = await w.get(path, { headers: { 'accept-language': 'de' } })
+      expect((body.results?.[0] ?? body).description, text).not.toBe(list.description)
+      expect([headers['content-language'], headers.vary], path).toEqual(['de', expect.stringContaining('Accept-Language')])
+    }
+  })
+
   test('lists are sorted by each sort, and searched by name and tag', async () => {
     await using w = await world()
     for (const name of ['b', 'c', 'a']) {

@@ -62,6 +62,7 @@ const ofLists = (verbs: Verbs) => [
     access: { secret: 'support' },
     query: ListQuery,
     list: listListing,
+    translated: true,
     reply: Page(List),
     run: async (ctx, { page, query }) => {
       const lists = await listLists(ctx, page, query)

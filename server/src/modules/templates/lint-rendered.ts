@@ -5,7 +5,7 @@ import { type Finding, findingsIn } from './lints/find.ts'
 /** These speak of variables, and rendering has replaced them; links are judged one by one. */
 const OF_TEMPLATES: Finding['kind'][] = ['unknown_variable', 'no_unsubscribe_link', 'broken_href']
 
-const ABOUT = { isTransactional: true, isTrigger: true, attributes: new Set<string>(), sample: {} }
+const ABOUT = { isTransactional: true, isTrigger: true, attributes: new Set<string>(), areAllUsersCounted: true, sample: {} }
 
 /**
  * The problems of a rendered message. `base` is the base of the URLs of this server. These are treated as secure, because no author can

@@ -7,7 +7,7 @@ import type { MessageId, UserId } from '../../lib/ids.ts'
 import type { Scope } from '../../lib/liquid/liquid.ts'
 import { findProject } from '../projects/index.ts'
 import { findSubscription, linksOf } from '../subscriptions/index.ts'
-import { attributesInUse, type UserRow, usersForCaller } from '../users/index.ts'
+import { attributesInUse, dataKeys, type UserRow, usersForCaller } from '../users/index.ts'
 import type { LintContext } from './lints/lint.ts'
 import type { TemplateOwner } from './schema.ts'
 import { scopeOf } from './scope.ts'
@@ -29,16 +29,24 @@ const attributes = cached<string, Attributes>(CACHED_PROJECTS_MAX, CACHED_MS, as
   )
 })
 
-const attributesOf = (ctx: ProjectCtx): Promise<Attributes> =>
-  attributes.get(ctx, `${ctx.projectId}:${ctx.caller.kind === 'secret' ? ctx.caller.role : ''}`)
+/** What callers may read depends on their role. */
+const readerOf = ({ projectId, caller }: ProjectCtx): string => `${projectId}:${caller.kind === 'secret' ? caller.role : ''}`
+
+const attributesOf = (ctx: ProjectCtx): Promise<Attributes> => attributes.get(ctx, readerOf(ctx))
+
+/** With more keys than are counted, none can be called unknown. */
+const known = cached<string, Pick<LintContext, 'attributes' | 'areAllUsersCounted'>>(CACHED_PROJECTS_MAX, CACHED_MS, async (ctx) => {
+  const { keys, areAll } = (await dataKeys(ctx as ProjectCtx)) ?? { keys: [], areAll: true }
+  return { attributes: new Set(keys), areAllUsersCounted: areAll }
+})
 
 /** What the lints need to know about a campaign. */
 export async function lintContextOf(ctx: ProjectCtx, campaign: TemplateOwner): Promise<LintContext> {
-  const [known, subscription] = [await attributesOf(ctx), await findSubscription(ctx, campaign.subscription_id)]
+  const subscription = await findSubscription(ctx, campaign.subscription_id)
   return {
     isTransactional: subscription?.is_transactional ?? false,
     isTrigger: campaign.type === 'trigger',
-    attributes: new Set(known.keys()),
+    ...(await known.get(ctx, readerOf(ctx))),
     sample: await scopeFor(ctx, campaign, await sampleUser(ctx), {}),
   }
 }

@@ -110,6 +110,38 @@ describe('saving', () => {
     expect(kinds((await w.put(campaign.template('en'), template, { key: w.keys.editor })).body.findings)).toEqual(['unknown_variable'])
     expect(kinds((await w.put(campaign.template('en'), template)).body.findings)).toEqual([])
   })
+
+  test('in a large project, attributes that users got since they were last counted are known, and others are said to be unseen', async () => {
+    await using w = await world()
+    await w.db.run(
+      sql`insert into users (project_id, external_id, data, created_at, updated_at)
+          select ${w.projectId}, 'u' || n, '{"plan": "pro"}', ${w.clock.now()}, ${w.clock.now()} from generate_series(1, 5002) n`,
+    )
+    await w.db.run(sql`update users set data = '{"rare": 1}' where project_id = ${w.projectId} and external_id = 'u1'`)
+    const campaign = await make(w)
+    const save = async (key: string) =>
+      (await w.put(campaign.template('en'), { subject: 's', html: `{{ user.data.${key} }}${footer}` })).body.findings
+    const [unseen] = await save('rare')
+    await w.drain()
+    w.advance('1 minute')
+    expect(await save('rare')).toEqual([])
+    await w.db.run(sql`update users set data = data || '{"tier": 2, "none": null}' where project_id = ${w.projectId}`)
+    w.advance('1 minute')
+    expect([await save('tier'), await save('plan')]).toEqual([[], []])
+    expect(kinds(await save('none'))).toEqual(['unknown_variable'])
+    expect(unseen.message).toMatch(/^None of the newest 5,000 users has `user\.data\.rare`/)
+  })
+
+  test('with more attributes than are counted, none is reported as unknown', async () => {
+    await using w = await world()
+    await w.db.run(
+      sql`insert into users (project_id, external_id, data, created_at, updated_at)
+          select ${w.projectId}, 'u' || n, jsonb_build_object('k' || n, 1), ${w.clock.now()}, ${w.clock.now()} from generate_series(1, 2001) n`,
+    )
+    const campaign = await make(w)
+    const template = { subject: 's', html: `{{ user.data.k2001 }}{{ user.data.other }}${footer}` }
+    expect((await w.put(campaign.template('en'), template)).body.findings).toEqual([])
+  })
 })
 
 describe('variants', () => {

@@ -6,6 +6,7 @@
  */
 
 export { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
+export { dataKeys } from './attribute-profiles/data-keys.ts'
 export { countUsers, samplesOf, usedAttributes } from './attribute-profiles/queries.ts'
 export { Coverage, Samples } from './attribute-profiles/schema.ts'
 export { withoutKeys } from './attributes.ts'

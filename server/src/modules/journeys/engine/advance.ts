@@ -167,7 +167,7 @@ function count(
   path: string | null,
   reason: string,
 ): void {
-  add(counts, { journey_id: journeyId, what: 'left', version, step_id: step.id, path, reason })
+  add(counts, { journey_id: journeyId, what: 'left', version, step_id: step.id, kind: step.type, path, reason })
 }
 
 /** Begins a visit of a step. Returns the decision to be made there, unless the journey is held. */
@@ -176,7 +176,8 @@ function moveTo(round: Round, entrance: Entrance, step: CompiledStep, at: Date):
     finish(round, entrance, 'exited', 'visit_limit', at, false)
     return []
   }
-  add(round.counts, { journey_id: entrance.journeyId, what: 'arrived', version: entrance.graph.version, step_id: step.id })
+  const { journeyId, graph } = entrance
+  add(round.counts, { journey_id: journeyId, what: 'arrived', version: graph.version, step_id: step.id, kind: step.type })
   return decideFirst(round, entrance, at)
 }
 

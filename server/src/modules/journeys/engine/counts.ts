@@ -11,6 +11,8 @@ export type Count = {
   path: string | null
   reason: string | null
   arm: string | null
+  /** The type of the step, for metrics. It is not stored. */
+  kind?: string
 }
 
 export type Counts = Map<string, Count & { users: number }>

@@ -145,7 +145,7 @@ function begin(run: Run, graph: Graph, userId: UserId, entry: NewEntry, event: E
   else run.entrances.set(userId, [entrance])
   const counted = { journey_id: journeyId, version, step_id: entrance.step.id }
   add(run.counts, { ...counted, what: 'entered' })
-  add(run.counts, { ...counted, what: 'arrived' })
+  add(run.counts, { ...counted, what: 'arrived', kind: entrance.step.type })
   const delta = deltaOf(run, userId, journeyId)
   delta.entered++
   delta.active++

@@ -134,7 +134,9 @@ export const causeOf = (entranceId: number, visit: number): string => `journey:$
 function report(ctx: InTx, { counts, rounds, decisions }: Run, { length: ended }: Entrance[]): void {
   const { metrics } = ctx
   afterCommit(ctx, () => {
-    for (const { what, users, reason } of counts.values()) {
+    for (const { what, users, reason, kind = '', path } of counts.values()) {
+      if (what === 'arrived') metrics.journeySteps(kind, 'arrived', users)
+      if (what === 'left') metrics.journeySteps(kind, path === null ? 'left' : 'passed', users)
       if (what === 'entered' || what === 'stale' || what === 'held_out') metrics.journeys(what, users)
       if (what === 'refused') metrics.journeyRefusals(reason ?? '', users)
     }

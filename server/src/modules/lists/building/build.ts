@@ -132,6 +132,7 @@ async function timedStep(outside: ProjectCtx, id: ListVersionId, step: Step): Pr
     const started = outside.clock.now().getTime()
     const done = await work()
     tookMs = outside.clock.now().getTime() - started
+    if (done > 0) outside.metrics.listsEvaluated('build', tookMs)
     return done
   }
   const resized = (size: number, min: number, max: number) =>

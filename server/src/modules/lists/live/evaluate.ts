@@ -105,6 +105,7 @@ const keyOf = (userId: UserId, versionId: ListVersionId) => `${userId} ${version
 export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition): Promise<MembershipChange[]> {
   const registry = await registryOf(ctx)
   if (registry.versions.length === 0) return []
+  const started = performance.now()
   const work: Work = {
     registry,
     partition,
@@ -132,6 +133,7 @@ export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition
     changes.push(...found)
   }
   if (work.stale.size > 0) await queries.markStale(ctx, work.stale)
+  ctx.metrics.listsEvaluated('change', performance.now() - started)
   return changes
 }
 

@@ -52,7 +52,10 @@ async function readInTime<T>(
   try {
     return await inTx(ctx, async (ctx) => {
       await queries.limitStatements(ctx, timeoutMs)
-      return read(ctx, statement)
+      const started = performance.now()
+      const found = await read(ctx, statement)
+      ctx.metrics.listsEvaluated('preview', performance.now() - started)
+      return found
     })
   } catch (error) {
     if (!isSqlState(error, QUERY_CANCELLED)) throw error

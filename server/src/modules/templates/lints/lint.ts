@@ -8,8 +8,10 @@ export type LintContext = {
   isTransactional: boolean
   /** The template can use an event. */
   isTrigger: boolean
-  /** The keys of `user.data` that users have; empty if there are no users yet. */
+  /** The keys of `user.data` that users have; empty if there are no users yet, or more keys than are counted. */
   attributes: ReadonlySet<string>
+  /** If not, a few users may have other keys: the attributes of large projects are counted from time to time. */
+  areAllUsersCounted: boolean
   /** A template scope with sample values. */
   sample: Record<string, unknown>
 }

@@ -9,6 +9,7 @@ const about: LintContext = {
   isTransactional: false,
   isTrigger: false,
   attributes: new Set(['name']),
+  areAllUsersCounted: true,
   sample: { user: { data: { name: 'Ana' } } },
 }
 

@@ -32,6 +32,7 @@ export const unknownVariable = lint({
       about: { attributes: new Set(['a.b']) },
       finds: ['subject:1'],
     },
+    { content: { subject: '{{ user.data.naem }}', html: 'x' }, about: { areAllUsersCounted: false }, finds: ['subject:1'] },
     { content: { subject: '{{ event.data.total }}', html: 'x' }, finds: ['subject:1'] },
     { content: { subject: '{{ event.data.total }}', html: 'x' }, about: { isTrigger: true }, finds: [] },
     { content: { subject: '{{ journey.charge.body.status }}', html: 'x' }, finds: ['subject:1'] },
@@ -72,5 +73,7 @@ function problemOf({ path, names: [root = '', member, key] }: Pick<Variable, 'pa
   if (member !== 'data' || root !== 'user' || key === undefined) return null
   // A project without users has no attributes yet, so every key is accepted.
   if (about.attributes.size === 0 || about.attributes.has(key)) return null
-  return `No user has ${name}, so it is always empty. Correct the name, or set the attribute first.`
+  return about.areAllUsersCounted
+    ? `No user has ${name}, so it is always empty. Correct the name, or set the attribute first.`
+    : `None of the newest 5,000 users has ${name}, nor had any user when attributes were last counted. Correct the name, or set the attribute first.`
 }

@@ -13,10 +13,12 @@ import { PROFILE } from '../job-names.ts'
 import * as queries from './queries.ts'
 import type { AttributesInUse } from './schema.ts'
 
-const PROFILED_AT_ONCE = 5000
+export const PROFILED_AT_ONCE = 5000
 const SHOWN_MAX = 1000
-const KEYS_MAX = 2000
-const DATA = 'data.'
+/** A run counts so many attributes. */
+export const KEYS_MAX = 2000
+/** What the keys of `data` begin with in profiles. */
+export const DATA = 'data.'
 const REQUESTED_WITHIN_MS = 7 * DAY_MS
 
 /** The attributes that the caller may see. Those that most users have come first. */

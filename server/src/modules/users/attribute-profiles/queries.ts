@@ -79,6 +79,25 @@ export const profiledAttributes = (ctx: ProjectCtx, hidden: string[], most: numb
         limit ${most}`,
   )
 
+const Keys = Type.Object({ users: Type.Integer(), newest: Type.Array(Type.String()), profiled: Type.Array(Type.String()) })
+
+/** Up to `most` keys of `data` of the newest users, how many users these are, and the attributes of the latest complete run. */
+export const keysOfUsers = async (ctx: ProjectCtx, users: number, most: number) =>
+  (await ctx.db.first(
+    Keys,
+    sql`with newest as materialized (
+          select u.data from users u where u.project_id = ${ctx.projectId} and ${isLive} order by u.id desc limit ${users}
+        )
+        select (select count(*) from newest) as users,
+               array(select distinct e.key from newest n
+                     cross join lateral jsonb_each(n.data) as e(key, value)
+                     where jsonb_typeof(e.value) <> 'null'
+                     limit ${most}) as newest,
+               array(select p.key from attribute_profiling s
+                     join attribute_profiles p on p.project_id = s.project_id and p.run = s.run
+                     where s.project_id = ${ctx.projectId} and s.as_of is not null) as profiled`,
+  )) ?? { users: 0, newest: [], profiled: [] }
+
 const SAMPLE_LENGTH_MAX = 64
 const SAMPLES_SHOWN = 5
 
