@@ -24014,6 +24014,8 @@ export interface operations {
                 page?: components["parameters"]["Page"];
             };
             header?: {
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -24026,6 +24028,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     [name: string]: unknown;
                 };
                 content: {

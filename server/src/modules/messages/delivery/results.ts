@@ -145,8 +145,8 @@ function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, 
 }
 
 /** A refusal without a host is one of ours: its codes say what it means, because its words are not those of a mail server. */
-function ofRefusal({ reply, reason, host, isOfSender = false }: Extract<Outcome, { is: 'permanent' }>): Classification {
-  if (!reply || host !== undefined) return classify(reply ?? reason, { isOfSender })
+function ofRefusal({ reply, reason, host, isOfSender }: Extract<Outcome, { is: 'permanent' }>): Classification {
+  if (!reply || host !== undefined) return classify(reply ?? reason, { isOfSender: isOfSender === true })
   return reply.enhancedCode === NO_DOMAIN ? classificationOf('dns', true) : classify({ ...reply, response: '' })
 }
 
