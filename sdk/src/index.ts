@@ -1,5 +1,6 @@
 /** The client of the API for TypeScript. */
 export type { components, paths } from './api.ts'
+export { type BufferOptions, bufferEvents, type EventBuffer, type EventInput, type RefusedEvent } from './buffer.ts'
 export {
   type Answer,
   type Asked,
