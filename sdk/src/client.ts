@@ -3,7 +3,7 @@ import type { paths } from './api.ts'
 import { CarillonError } from './error.ts'
 import { type Clock, isBrowser, randomKey, sleep, systemClock, variable } from './platform.ts'
 import { jsonOf, readReply } from './reply.ts'
-import { takesKey, waitMsOf } from './retry.ts'
+import { needsKey, waitMsOf } from './retry.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -197,7 +197,7 @@ function initOf({ headers: ofAll, apiKey, maxRetries }: Settings, { method, path
   const headers: Record<string, string> = { accept: 'application/json', ...ofAll, ...given.headers }
   if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`
   if (given.idempotencyKey !== undefined) headers[IDEMPOTENCY_KEY] = given.idempotencyKey
-  else if (maxRetries > 0 && takesKey(method, path) && !hasKeyIn(headers)) headers[IDEMPOTENCY_KEY] = randomKey()
+  else if (maxRetries > 0 && needsKey(method, path) && !hasKeyIn(headers)) headers[IDEMPOTENCY_KEY] = randomKey()
   const body = path.startsWith(FORMS) ? formOf(given.body) : given.body
   // A file is sent as it is, under the type that the caller gives, and a form under its own.
   const isReady = body instanceof Blob || body instanceof URLSearchParams || typeof body === 'string'

@@ -14,8 +14,21 @@ const CALL_OTHERS = [
   '/api/client/sandbox/messages/{messageId}/release',
 ]
 
-/** Whether an operation accepts an `Idempotency-Key`. */
-export const takesKey = (method: string, path: string): boolean => method !== 'get' && path.startsWith('/api/client/')
+/** They have a body, and save nothing: with a key, the server would store their replies for a day. */
+const READS = [
+  '/api/client/campaigns/{campaignId}/preview',
+  '/api/client/campaigns/{campaignId}/text-sizes',
+  '/api/client/journeys/{journeyId}/publish/preview',
+  '/api/client/journeys/{journeyId}/simulate',
+  '/api/client/lists/preview',
+  '/api/client/page-theme/preview',
+  '/api/client/users/search',
+]
+
+const isRead = (method: string, path: string): boolean => method === 'get' || READS.includes(path)
+
+/** Whether the requests of an operation need an `Idempotency-Key`, and it accepts one. */
+export const needsKey = (method: string, path: string): boolean => !isRead(method, path) && path.startsWith('/api/client/')
 
 export type Failed = {
   method: string
@@ -40,7 +53,7 @@ function mayRepeat({ method, path, hasKey }: Failed, { status, code, reason }: C
   // Both were refused before they ran. A quota that is not renewed stays used up.
   if (status === 429) return code !== 'quota_exceeded' || hasRetryAfter
   if (status === 409) return code === 'idempotency_key_mismatch' && reason === 'in_progress'
-  const isSafe = method === 'get' || (hasKey && takesKey(method, path) && !CALL_OTHERS.includes(path))
+  const isSafe = isRead(method, path) || (hasKey && needsKey(method, path) && !CALL_OTHERS.includes(path))
   return isSafe && ([0, 502, 503, 504].includes(status) || (status === 500 && hasKey))
 }
 
