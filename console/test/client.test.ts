@@ -1,10 +1,11 @@
 /** What a call rejects with when something other than the API answers, such as a proxy, or the connection breaks. */
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CarillonError, createClient } from '@carillon/sdk'
 import { expect, test, vi } from 'vitest'
 import { call } from '../src/session/api.ts'
+import { openClient } from '../src/session/client.ts'
 
 /** A server on loopback that answers each request. */
 async function serve(answer: RequestListener) {
@@ -75,4 +76,20 @@ test('a call that its caller ends rejects with the reason of the signal', async 
   const { get } = createClient({ baseUrl: server.baseUrl })
   await expect(get('/api/client/users', { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ name: 'TimeoutError' })
   await expect(get('/api/client/users', { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' })
+})
+
+test('the console sends each request once, however it fails, and no key that its member did not cause', async () => {
+  const headers: IncomingHttpHeaders[] = []
+  await using server = await serve((request, reply) => {
+    headers.push(request.headers)
+    reply.writeHead(503, { 'retry-after': '0' }).end()
+  })
+  const { fetch } = globalThis
+  vi.stubGlobal('fetch', (path: string, init: RequestInit) => fetch(new URL(path, server.baseUrl), init))
+  const client = openClient({ 'carillon-project': '1' })
+  await expect(client.get('/api/client/users')).rejects.toMatchObject({ status: 503 })
+  await expect(client.post('/api/client/lists', { body: { name: 'Beta', type: 'static' } })).rejects.toMatchObject({ status: 503 })
+  expect(headers).toHaveLength(2)
+  for (const each of headers) expect(each).toMatchObject({ 'carillon-project': '1' })
+  expect(headers.filter((each) => 'idempotency-key' in each)).toEqual([])
 })

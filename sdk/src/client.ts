@@ -1,6 +1,9 @@
 /** A typed client of the API: every path, parameter, body and reply is checked against `api.ts`, which is printed from the routes. */
 import type { paths } from './api.ts'
+import { CarillonError } from './error.ts'
+import { type Clock, isBrowser, randomKey, sleep, systemClock, variable } from './platform.ts'
 import { jsonOf, readReply } from './reply.ts'
+import { needsKey, waitMsOf } from './retry.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -15,8 +18,10 @@ type Present<K extends string, T> = [T] extends [never] ? unknown : Record<never
 /** What a call may say besides its parameters. */
 export type CallOptions = {
   signal?: AbortSignal
-  /** Makes a POST safe to repeat: the server answers the second one with the reply of the first. */
+  /** Makes a write safe to repeat: the server answers the second one with the reply of the first. */
   idempotencyKey?: string
+  /** Instead of that of the client. */
+  timeoutMs?: number
   headers?: Record<string, string>
 }
 
@@ -44,8 +49,23 @@ export type Reply<P extends keyof paths, M extends Method> =
 type Arguments<P extends keyof paths, M extends Method> =
   Record<never, never> extends Options<P, M> ? [options?: Options<P, M>] : [options: Options<P, M>]
 
+/** A whole reply. */
+export type Answer<T> = {
+  body: T
+  status: number
+  headers: Headers
+  /** Names the request in the logs of the server. */
+  requestId: string | null
+}
+
+/** The body of a reply. */
+export type Asked<T> = Promise<T> & {
+  /** Resolves with the status and the headers of the reply too. */
+  withResponse(): Promise<Answer<T>>
+}
+
 /** One method of the client. */
-export type Call<M extends Method> = <P extends PathOf<M>>(path: P, ...rest: Arguments<P, M>) => Promise<Reply<P, M>>
+export type Call<M extends Method> = <P extends PathOf<M>>(path: P, ...rest: Arguments<P, M>) => Asked<Reply<P, M>>
 
 export type Client = { [M in Method]: Call<M> } & {
   /** A request as it would be sent, for samples and for downloads. */
@@ -55,27 +75,71 @@ export type Client = { [M in Method]: Call<M> } & {
 type AnyOptions = CallOptions & { path?: object; query?: object; body?: unknown }
 
 export type ClientOptions = {
-  /** Where the server is: `https://carillon.example.com`. Empty: the origin of the page. */
+  /** Where the server is: `https://carillon.example.com`. Default: the variable `CARILLON_URL`, or else the origin of the page. */
   baseUrl?: string
-  /** A secret, publishable or organisation key. The console has none; its cookie names the member. */
+  /**
+   * A secret, publishable or organisation key. Default: the variable `CARILLON_API_KEY`. The console has none; its cookie names the member.
+   */
   apiKey?: string
   /** Sent with each request. */
   headers?: Record<string, string>
+  /** The time until the whole reply must have come, for each try. Default: 30 seconds. `Infinity` is no limit. */
+  timeoutMs?: number
+  /** How often a request that failed is sent again. Default: 2. */
+  maxRetries?: number
   fetch?: typeof fetch
+  /** For tests. */
+  clock?: Clock
+  /** For tests: at least 0, below 1. */
+  random?: () => number
 }
+
+const TIMEOUT_MS = 30_000
+const RETRIES_MAX = 2
+
+type Settings = Required<Omit<ClientOptions, 'apiKey' | 'fetch'>> & Pick<ClientOptions, 'apiKey' | 'fetch'>
 
 /**
  * Creates a client. Each call resolves with the body of the reply, or rejects with a `CarillonError`, or with the reason of its signal if that
- * ends it.
+ * ends it. Throws in a browser if the key is not a publishable one.
  */
 export function createClient(options: ClientOptions = {}): Client {
+  const settings = settingsOf(options)
   const url = (path: string, { path: params = {}, query = {} }: AnyOptions = {}) =>
-    `${options.baseUrl ?? ''}${fill(path, params)}${search(query)}`
+    `${settings.baseUrl}${fill(path, params)}${search(query)}`
   const call =
     (method: Method) =>
     (path: string, given: AnyOptions = {}) =>
-      send(options, method, url(path, given), path.startsWith(FORMS) ? { ...given, body: formOf(given.body) } : given)
+      asked(send(settings, { method, path, url: url(path, given), given }))
   return { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete'), url } as Client
+}
+
+function settingsOf({
+  baseUrl = variable('CARILLON_URL') ?? '',
+  apiKey = variable('CARILLON_API_KEY'),
+  headers = {},
+  timeoutMs = TIMEOUT_MS,
+  maxRetries = RETRIES_MAX,
+  clock = systemClock,
+  random = Math.random,
+  ...rest
+}: ClientOptions): Settings {
+  if (apiKey !== undefined && /^[so]k_/.test(apiKey) && isBrowser()) {
+    throw new Error('Everyone who opens the page can read this key. Use a publishable key, which begins with `pk_`, in browsers.')
+  }
+  const key = apiKey !== undefined && { apiKey }
+  return { ...rest, ...key, baseUrl: baseUrl.replace(/\/$/, ''), headers, timeoutMs, maxRetries, clock, random }
+}
+
+/** The promise of the body alone, which also gives that of the whole answer. */
+function asked<T>(answer: Promise<Answer<T>>): Asked<T> {
+  const body = answer.then(({ body }) => body)
+  const withResponse = () => {
+    // A failure is handled by whoever awaits the whole answer.
+    body.catch(() => undefined)
+    return answer
+  }
+  return Object.assign(body, { withResponse })
 }
 
 /** The utilities take forms. */
@@ -102,20 +166,65 @@ const etags = new WeakMap<object, string>()
  */
 export const etagOf = (reply: object): string | undefined => etags.get(reply)
 
-async function send(options: ClientOptions, method: Method, url: string, given: AnyOptions): Promise<unknown> {
-  const headers: Record<string, string> = { accept: 'application/json', ...options.headers, ...given.headers }
-  if (options.apiKey !== undefined) headers.authorization = `Bearer ${options.apiKey}`
-  if (given.idempotencyKey !== undefined) headers['idempotency-key'] = given.idempotencyKey
+type Request = { method: Method; path: string; url: string; given: AnyOptions }
+
+/** Sends a request, and again while it fails for reasons that pass. */
+async function send(settings: Settings, request: Request): Promise<Answer<unknown>> {
+  const { maxRetries, clock, random } = settings
+  const { method, path, given } = request
+  const init = initOf(settings, request)
+  const hasKey = hasKeyIn(init.headers)
+  for (let retries = 0; ; retries++) {
+    try {
+      return await attempt(settings, request, init)
+    } catch (error) {
+      if (retries >= maxRetries || !(error instanceof CarillonError)) throw error
+      const waitMs = waitMsOf({ method, path, hasKey, retries }, error, clock.now(), random())
+      if (waitMs === null) throw error
+      await sleep(clock, waitMs, given.signal)
+    }
+  }
+}
+
+const IDEMPOTENCY_KEY = 'idempotency-key'
+
+const hasKeyIn = (headers: object) => Object.keys(headers).some((name) => name.toLowerCase() === IDEMPOTENCY_KEY)
+
+type Init = { method: string; headers: Record<string, string>; body?: Blob | URLSearchParams | string }
+
+/** What every try of a request sends, so that the server knows them by their key as one. */
+function initOf({ headers: ofAll, apiKey, maxRetries }: Settings, { method, path, given }: Request): Init {
+  const headers: Record<string, string> = { accept: 'application/json', ...ofAll, ...given.headers }
+  if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`
+  if (given.idempotencyKey !== undefined) headers[IDEMPOTENCY_KEY] = given.idempotencyKey
+  else if (maxRetries > 0 && needsKey(method, path) && !hasKeyIn(headers)) headers[IDEMPOTENCY_KEY] = randomKey()
+  const body = path.startsWith(FORMS) ? formOf(given.body) : given.body
   // A file is sent as it is, under the type that the caller gives, and a form under its own.
-  const isReady = given.body instanceof Blob || given.body instanceof URLSearchParams || typeof given.body === 'string'
-  if (given.body !== undefined && !isReady) headers['content-type'] = 'application/json'
-  const asked = (options.fetch ?? fetch)(url, {
-    method: method.toUpperCase(),
-    headers,
-    ...(given.body !== undefined && { body: isReady ? (given.body as Blob | URLSearchParams | string) : JSON.stringify(given.body) }),
-    ...(given.signal && { signal: given.signal }),
-  })
-  const { reply, text } = await readReply(asked, given.signal)
+  const isReady = body instanceof Blob || body instanceof URLSearchParams || typeof body === 'string'
+  if (body !== undefined && !isReady) headers['content-type'] = 'application/json'
+  return { method: method.toUpperCase(), headers, ...(body !== undefined && { body: isReady ? body : JSON.stringify(body) }) }
+}
+
+async function attempt(settings: Settings, { url, given }: Request, init: Init): Promise<Answer<unknown>> {
+  const { signal, timeoutMs = settings.timeoutMs } = given
+  const ended = new AbortController()
+  const end = () => ended.abort(signal?.reason)
+  if (signal?.aborted) end()
+  signal?.addEventListener('abort', end, { once: true })
+  const cancel = settings.clock.after(timeoutMs, () => ended.abort(tooLate()))
+  try {
+    const { reply, text } = await readReply((settings.fetch ?? fetch)(url, { ...init, signal: ended.signal }), ended.signal)
+    return { body: bodyOf(reply, text), status: reply.status, headers: reply.headers, requestId: reply.headers.get('x-request-id') }
+  } finally {
+    cancel()
+    signal?.removeEventListener('abort', end)
+  }
+}
+
+const tooLate = () =>
+  new CarillonError({ status: 0, body: null, requestId: null, code: 'timeout', message: 'The server did not answer in time.' })
+
+function bodyOf(reply: Response, text: string): unknown {
   if (text === '') return null
   if (!(reply.headers.get('content-type') ?? '').includes('json')) return text
   const body = jsonOf(reply, text)

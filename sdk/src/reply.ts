@@ -7,8 +7,8 @@ import { CarillonError, type ErrorBody } from './error.ts'
  */
 export async function readReply(asked: Promise<Response>, signal?: AbortSignal): Promise<{ reply: Response; text: string }> {
   const { reply, text } = await textOf(asked).catch((error: unknown) => {
-    if (signal?.aborted) throw error
-    throw new CarillonError({ status: 0, body: null, requestId: null })
+    if (signal?.aborted) throw signal.reason
+    throw new CarillonError({ status: 0, body: null, requestId: null, cause: error })
   })
   if (!reply.ok) throw errorOf(reply, errorBodyOf(text))
   return { reply, text }
@@ -29,7 +29,7 @@ async function textOf(asked: Promise<Response>) {
 }
 
 const errorOf = ({ status, headers }: Response, body: ErrorBody | null) =>
-  new CarillonError({ status, body, requestId: headers.get('x-request-id') })
+  new CarillonError({ status, body, requestId: headers.get('x-request-id'), headers })
 
 /** The body of an error of the API; null if it is something else. */
 function errorBodyOf(text: string): ErrorBody | null {

@@ -15,6 +15,7 @@ const LONG = [
   'server/test/flows/stops',
   'server/test/disasters/mail-several',
   'server/test/flows/clients',
+  'server/test/sdk/types',
   'server/src/modules/webhooks/webhooks',
   'server/src/modules/campaigns/direct/parts',
   'server/src/modules/lists/building/build',

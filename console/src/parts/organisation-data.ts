@@ -1,11 +1,12 @@
 /** Reading and writing of what belongs to the organisation: the client names no project. */
-import { type CarillonError, type Client, createClient, type Options, type PathOf, type Reply } from '@carillon/sdk'
+import type { CarillonError, Client, Options, PathOf, Reply } from '@carillon/sdk'
 import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { openClient } from '../session/client.ts'
 import { refreshSession } from '../session/index.ts'
 import { keepingLastWrite, lastWrite, saying } from '../session/last-write.ts'
 import { keyOf } from './data.ts'
 
-const api = keepingLastWrite(createClient())
+const api = keepingLastWrite(openClient())
 /** In the place of a project in the keys of what was read. */
 const NO_PROJECT = 0
 

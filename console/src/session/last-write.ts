@@ -1,5 +1,5 @@
 /** The last write of this page as the API was asked for it, so that screens can offer it as code. */
-import type { Client } from '@carillon/sdk'
+import type { Asked, Client } from '@carillon/sdk'
 
 export type Write = {
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -38,16 +38,20 @@ export function saying(write: Write | null, run: () => unknown): unknown {
 export function keepingLastWrite(client: Client): Client {
   const kept =
     (method: Write['method']) =>
-    async (path: string, options: Given = {}) => {
-      const send = client[method.toLowerCase() as Lowercase<Write['method']>] as (path: string, options: object) => Promise<unknown>
-      const reply = await send(path, options)
-      if (READS.includes(path)) return reply
-      const { path: params, query, body } = options
-      last =
-        body instanceof Blob
-          ? null
-          : { method, path, ...(params && { params }), ...(query && { query }), ...(body !== undefined && { body }) }
-      return reply
+    (path: string, options: Given = {}) => {
+      const send = client[method.toLowerCase() as Lowercase<Write['method']>] as (path: string, options: object) => Asked<unknown>
+      const asked = send(path, options)
+      // Of a failure, the caller learns from the promise itself.
+      asked.then(
+        () => keep({ method, path }, options),
+        () => undefined,
+      )
+      return asked
     }
   return { ...client, post: kept('POST'), put: kept('PUT'), patch: kept('PATCH'), delete: kept('DELETE') } as Client
+}
+
+function keep(write: Pick<Write, 'method' | 'path'>, { path: params, query, body }: Given): void {
+  if (READS.includes(write.path)) return
+  last = body instanceof Blob ? null : { ...write, ...(params && { params }), ...(query && { query }), ...(body !== undefined && { body }) }
 }

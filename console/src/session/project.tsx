@@ -1,8 +1,9 @@
-import { type Client, createClient } from '@carillon/sdk'
+import type { Client } from '@carillon/sdk'
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ProjectRole, SessionProject } from './api.ts'
+import { openClient } from './client.ts'
 import { atLeast } from './index.ts'
 import { keepingLastWrite } from './last-write.ts'
 
@@ -19,7 +20,7 @@ export function ProjectProvider({ project, children }: { project: SessionProject
 }
 
 const clientOf = (projectId: number, language: string) =>
-  keepingLastWrite(createClient({ headers: { 'carillon-project': String(projectId), 'accept-language': language } }))
+  keepingLastWrite(openClient({ 'carillon-project': String(projectId), 'accept-language': language }))
 
 /** Reads everything again when the language changes: the server describes rules, steps and providers in it. */
 function useInAnotherLanguage(language: string) {

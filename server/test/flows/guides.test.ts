@@ -62,7 +62,7 @@ const SUBSTITUTES: Record<string, () => Promise<string>> = {
   'postgres://carillon:…@db.example.com/carillon': cloneTemplate,
   "from 'express'": async () => `from '${standIn('express')}'`,
   'npx next dev': async () => `node ${standIn('next')}`,
-  ...Object.fromEntries(['3100', '4000', '4001', '4002'].map((port) => [port, async () => String(await unusedPort())])),
+  ...Object.fromEntries(['3100', '4000', '4001', '4002', '4003'].map((port) => [port, async () => String(await unusedPort())])),
 }
 
 /** The blocks with these values instead of those of the pages. */
