@@ -33,7 +33,7 @@ export async function writeStates(
   { keepsConfirmed }: Writing = { keepsConfirmed: false },
 ): Promise<SavedStateChange[]> {
   if (changes.length === 0) return []
-  const written = await consents.saveStates(ctx, changes, evidence, keepsConfirmed)
+  const written = await saveAll(ctx, changes, evidence, keepsConfirmed)
   const requests = await requestConfirmations(
     ctx,
     changes.filter(({ state }) => state === 1),
@@ -41,6 +41,18 @@ export async function writeStates(
   await appendUserChanges(ctx, [...queuedChangesOf(written, evidence.source, ctx.clock.now()), ...requests])
   return written
 }
+
+/** Saves those that another transaction changed meanwhile with a second statement. They are locked by then. */
+async function saveAll(ctx: InTx, changes: StateChange[], evidence: Evidence, keepsConfirmed: boolean): Promise<SavedStateChange[]> {
+  const rows = await consents.saveStates(ctx, changes, evidence, keepsConfirmed)
+  const saved = rows.flatMap(({ is_saved, ...change }) => (is_saved ? [change] : []))
+  if (saved.length === rows.length) return saved
+  const passed = new Set(rows.filter(({ is_saved }) => !is_saved).map(pairOf))
+  const again = changes.filter((change) => passed.has(pairOf(change)))
+  return [...saved, ...(await saveAll(ctx, again, evidence, keepsConfirmed))]
+}
+
+const pairOf = ({ user_id, subscription_id }: Pick<StateChange, 'user_id' | 'subscription_id'>) => `${user_id} ${subscription_id}`
 
 /**
  * Subscribes locked users to these types where no state is stored, so that an import cannot reverse an opt-out. `wording` is where the
@@ -74,9 +86,9 @@ export async function writeByJourney(
 ): Promise<('written' | 'unchanged' | 'consent_kept' | 'subscription_gone')[]> {
   const ids = [...new Set(asked.map(({ user_id }) => user_id))].sort((a, b) => a - b)
   await queries.lockUsers(ctx, ids)
-  const known = new Map((await queries.subscriptionStates(ctx, asked)).map((row) => [`${row.user_id} ${row.subscription_id}`, row]))
+  const known = new Map((await queries.subscriptionStates(ctx, asked)).map((row) => [pairOf(row), row]))
   const outcomes = asked.map(({ user_id, subscription_id, state }) => {
-    const before = known.get(`${user_id} ${subscription_id}`)
+    const before = known.get(pairOf({ user_id, subscription_id }))
     if (!before) return 'subscription_gone' as const
     if (before.state === 0 && before.consent_id !== null && state === 1) return 'consent_kept' as const
     const isSame = before.state === state || (before.state === 2 && state === 1)
