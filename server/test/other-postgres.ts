@@ -1,7 +1,7 @@
 /** Another PostgreSQL than the bundled one, for `CARILLON_TEST_POSTGRES`: what statements do is tested with every version that we promise. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdir } from 'node:fs/promises'
+import { chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort, SETTINGS, VOLATILE } from '../src/infra/postgres/embedded-postgres.ts'
 import { directoryArgument } from '../src/infra/postgres/embedded-postgres-cluster.ts'
@@ -16,21 +16,24 @@ type Options = {
 }
 
 const USER = 'carillon'
+const PASSWORD = 'carillon'
 /** Texts are ordered by code point, as in the bundled one. The provider `builtin` is not in PostgreSQL 16. */
 const LOCALE = ['--encoding=UTF8', '--locale=C', '--lc-ctype=C.UTF-8']
 
 /** Starts it with the settings of the bundled one that every version knows. Throws with its log if it ends before it is ready. */
 export async function startOtherPostgres({ programs, dir, settings }: Options) {
-  const data = join(dir, 'other')
-  await mkdir(data, { mode: 0o700 })
-  const runAs = chooseRunAs(data)
-  if (runAs.uid !== undefined && runAs.gid !== undefined) await chown(data, runAs.uid, runAs.gid)
+  const folder = join(dir, 'postgres')
+  const data = join(folder, 'data')
+  const runAs = chooseRunAs(folder)
+  await mkdir(data, { recursive: true, mode: 0o700 })
+  await writeFile(join(folder, 'password'), PASSWORD)
+  if (runAs.uid !== undefined && runAs.gid !== undefined) {
+    for (const path of [folder, data, join(folder, 'password')]) await chown(path, runAs.uid, runAs.gid)
+  }
   const options = { ...runAs, cwd: data, env: POSTGRES_ENVIRONMENT }
   const directory = ['-D', directoryArgument(data, runAs)]
-  execFileSync(join(programs, 'bin/initdb'), [...directory, ...LOCALE, '-U', USER, '-A', 'trust', '--no-sync'], {
-    ...options,
-    stdio: 'pipe',
-  })
+  const login = ['-U', USER, '-A', 'scram-sha-256', '--pwfile=../password']
+  execFileSync(join(programs, 'bin/initdb'), [...directory, ...LOCALE, ...login, '--no-sync'], { ...options, stdio: 'pipe' })
 
   const port = await freePort()
   const { io_method: _, ...known } = SETTINGS
@@ -50,7 +53,7 @@ export async function startOtherPostgres({ programs, dir, settings }: Options) {
     ended.then(() => reject(new Error(`The PostgreSQL in ${programs} ended:\n${log}`)), reject)
   })
   return {
-    url: `postgres://${USER}@127.0.0.1:${port}/postgres?host=${encodeURIComponent(data)}`,
+    url: `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres?host=${encodeURIComponent(data)}`,
     async [Symbol.asyncDispose]() {
       server.kill('SIGINT')
       await ended
