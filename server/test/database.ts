@@ -1,4 +1,7 @@
-/** Starts what a test run shares: an embedded PostgreSQL with a migrated template database, and a certificate authority. */
+/**
+ * Starts what a test run shares: an embedded PostgreSQL with a migrated template database, and a certificate authority. With
+ * CARILLON_TEST_POSTGRES, a folder with `bin/initdb` and `bin/postgres`, that PostgreSQL takes the place of the embedded one.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,6 +9,7 @@ import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../src/infra/postgres/embedded-postgres.ts'
 import { migrate } from '../src/infra/postgres/migrate.ts'
+import { startOtherPostgres } from './other-postgres.ts'
 import { bundleServer } from './server-bundle.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -32,7 +36,10 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const dir = await mkdtemp(join(await temporaryFolder(), 'carillon-test-'))
   // To drop a table or a database, PostgreSQL looks through all its buffers.
   const settings = { max_connections: '200', shared_buffers: '128MB' }
-  const postgres = await startEmbeddedPostgres({ dataDir: dir, log: quiet, durable: false, settings })
+  const programs = process.env.CARILLON_TEST_POSTGRES
+  const postgres = programs
+    ? await startOtherPostgres({ programs, dir, settings })
+    : await startEmbeddedPostgres({ dataDir: dir, log: quiet, durable: false, settings })
   const admin = new pg.Client({ connectionString: postgres.url })
   await admin.connect()
   await admin.query(`create database ${TEMPLATE}`)

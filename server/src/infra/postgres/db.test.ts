@@ -79,6 +79,20 @@ describe('transactions', () => {
     expect(await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from scratch where n = 10`)).toEqual([])
   })
 
+  test('the error of statements that are sent together is that of the first that failed, whichever is heard of first', async () => {
+    await using w = await world()
+    const work = async (db: TxDb) => {
+      const failed = db.run(sql`select 1 / 0`)
+      failed.catch(() => undefined)
+      return await db.value(Type.Integer(), sql`select 1`)
+    }
+    const codes = ['22012', '25P02']
+    const codeOf = (error: unknown) => codes.find((code) => isSqlState(error, code))
+    expect(await w.db.transaction(work, { pipelined: true }).catch(codeOf)).toBe('22012')
+    const inside = await w.db.transaction((db) => db.savepoint(work).catch(codeOf), { pipelined: true })
+    expect(inside).toBe('22012')
+  })
+
   test('savepoints beside other statements of a transaction take turns with them, and undo only their own', async () => {
     await using w = await world()
     await w.db.run(sql`create table beside (n int)`)

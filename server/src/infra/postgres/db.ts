@@ -18,6 +18,7 @@ import { parseValues } from './parse-values.ts'
 import { rowOf, rowProblem } from './row-schemas.ts'
 import { sequentially } from './sequentially.ts'
 import { prepare, type Sql, summaryOf } from './sql.ts'
+import { causeOf, isOver, noteFailure, type Scope } from './transaction-scope.ts'
 
 export { fence, join, raw, type Sql, sql, unprepared } from './sql.ts'
 
@@ -159,6 +160,7 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
 async function transactionOn<T>(options: Opened, work: (db: TxDb) => Promise<T>, limits: TransactionLimits = {}): Promise<T> {
   const { connections, base } = options
   const client = await connections.take()
+  const scope: Scope = { isOver: false }
   let broken: Error | undefined
   try {
     setPipelined(client, limits.pipelined === true)
@@ -167,7 +169,6 @@ async function transactionOn<T>(options: Opened, work: (db: TxDb) => Promise<T>,
     // the connection is lost, or the transaction has failed.
     if (limits.pipelined) begun.catch(() => undefined)
     else await begun
-    const scope = { isOver: false }
     const result = await work(txOn(client, options, scope)).finally(() => {
       scope.isOver = true
     })
@@ -175,24 +176,20 @@ async function transactionOn<T>(options: Opened, work: (db: TxDb) => Promise<T>,
     await commit(client)
     return result
   } catch (error) {
-    if (isReadOnly(error)) {
+    const cause = causeOf(scope, error)
+    if (isReadOnly(cause)) {
       connections.drop()
-      broken = error as Error
+      broken = cause as Error
     }
     await client.query('rollback').catch((failed: Error) => {
       broken = failed
     })
-    throw error
+    throw cause
   } finally {
     setPipelined(client, false)
     client.release(broken)
   }
 }
-
-/** `isOver` once the work of a transaction or savepoint has returned. What it left behind must not run outside of it. */
-type Scope = { isOver: boolean; within?: Scope }
-
-const isOver = (scope: Scope | undefined): boolean => scope !== undefined && (scope.isOver || isOver(scope.within))
 
 /**
  * The statements of a transaction or savepoint. Those that are asked for together run one after the other, as a connection that is not
@@ -217,7 +214,7 @@ function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): Tx
       return result
     } catch (error) {
       if (!isOver(scope)) await client.query('rollback to savepoint inner_work; release savepoint inner_work')
-      throw error
+      throw causeOf(inner, error)
     }
   }
 }
@@ -234,6 +231,9 @@ function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOpti
     const started = performance.now()
     try {
       return await queryable.query(prepared)
+    } catch (error) {
+      noteFailure(scope, error)
+      throw error
     } finally {
       options.onStatement?.(performance.now() - started)
     }

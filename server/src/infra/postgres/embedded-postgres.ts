@@ -72,10 +72,11 @@ const SOCKET_PATH_BYTES_MAX = 100
 /** A database that every cluster has. */
 const MAINTENANCE_DATABASE = 'postgres'
 
-const VOLATILE = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
+/** Risks the data for speed. */
+export const VOLATILE = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
 
 /** Few large checkpoints, no replication, and no row values in the log. */
-const SETTINGS = {
+export const SETTINGS = {
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
@@ -284,7 +285,8 @@ async function connect(connectionString: string): Promise<Client> {
   return client
 }
 
-async function freePort(): Promise<number> {
+/** A port on loopback that is free now. */
+export async function freePort(): Promise<number> {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const address = listener.address()

@@ -5,7 +5,7 @@ import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import { idsToErase, type UserMerge } from '../users/index.ts'
-import { MESSAGE_STATES, type MessageIntent, type Priority, type Reason } from './schema.ts'
+import { MESSAGE_STATES, type MessageIntent, PENDING_STATES, type Priority, type Reason } from './schema.ts'
 
 const Enqueued = Type.Object({
   project_id: IdOf<ProjectId>(),
@@ -116,18 +116,29 @@ export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): P
           where a.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
   )
 
-const CauseRow = Type.Object({ user_id: IdOf<UserId>(), cause: Type.String(), is_skipped: Type.Boolean() })
+const CauseRow = Type.Object({ id: IdOf<MessageId>(), has_own: Type.Boolean(), has_other: Type.Boolean() })
+
+/** Whether a message was skipped because another one stays. */
+const isDuplicate = (m: Sql) => sql`(${m}state = 'skipped' and ${m}reason is not distinct from 'duplicate')`
 
 /**
- * The users among these who have a message for the cause that is given with them, other than one that was skipped because of a duplicate
- * address. `is_skipped`: the message was skipped because another one stays.
+ * The messages among these, which are claimed, whose cause `user_id`, the user that theirs was merged into, has a message for too, other
+ * than one that was skipped because of a duplicate address. `has_own`: that one is not skipped as a duplicate. `has_other`: the message of
+ * another user of `merges` has ended otherwise, or was claimed before. One that waits comes later.
  */
-export const havingCause = (ctx: ProjectCtx, pairs: { user_id: UserId; cause: string }[]) =>
+export const sharingCause = (ctx: ProjectCtx, shared: { id: MessageId; user_id: UserId; cause: string }[], merges: UserMerge[]) =>
   ctx.db.many(
     CauseRow,
-    sql`select m.user_id, m.cause, m.state = 'skipped' and m.reason is not distinct from 'duplicate' as is_skipped
-        from unnest(${pairs.map(({ user_id }) => user_id)}::bigint[], ${pairs.map(({ cause }) => cause)}::text[]) as p(user_id, cause)
-        join messages m on m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause
+    sql`select s.id, not ${isDuplicate(sql`m.`)} as has_own,
+               exists (select from ${pairsOf(merges)}
+                       join messages o on o.project_id = ${ctx.projectId} and o.user_id = p.from_id and o.cause = s.cause
+                       where p.into_id = s.user_id and o.id <> s.id and o.reason is distinct from 'duplicate_address' and not ${isDuplicate(sql`o.`)}
+                         and (not o.state = any(${PENDING_STATES}::text[])
+                              or (o.state = 'claimed' and (o.acted_at, o.id) < (claimed.acted_at, claimed.id)))) as has_other
+        from unnest(${shared.map(({ id }) => id)}::bigint[], ${shared.map(({ user_id }) => user_id)}::bigint[], ${shared.map(({ cause }) => cause)}::text[])
+          as s(id, user_id, cause)
+        join messages claimed on claimed.project_id = ${ctx.projectId} and claimed.id = s.id
+        join messages m on m.project_id = ${ctx.projectId} and m.user_id = s.user_id and m.cause = s.cause
           and m.reason is distinct from 'duplicate_address'`,
   )
 

@@ -34,7 +34,7 @@ export async function writeStates(
   { keepsConfirmed }: Writing = { keepsConfirmed: false },
 ): Promise<SavedStateChange[]> {
   if (changes.length === 0) return []
-  const written = await consents.saveStates(ctx, changes, evidence, keepsConfirmed)
+  const written = await saveAll(ctx, changes, evidence, keepsConfirmed)
   const requests = await requestConfirmations(
     ctx,
     changes.filter(({ state }) => state === 1),
@@ -42,6 +42,18 @@ export async function writeStates(
   await appendUserChanges(ctx, [...queuedChangesOf(written, evidence.source, ctx.clock.now()), ...requests])
   return written
 }
+
+/** Saves those that another transaction changed meanwhile with a second statement. They are locked by then. */
+async function saveAll(ctx: InTx, changes: StateChange[], evidence: Evidence, keepsConfirmed: boolean): Promise<SavedStateChange[]> {
+  const rows = await consents.saveStates(ctx, changes, evidence, keepsConfirmed)
+  const saved = rows.flatMap(({ is_saved, ...change }) => (is_saved ? [change] : []))
+  if (saved.length === rows.length) return saved
+  const passed = new Set(rows.filter(({ is_saved }) => !is_saved).map(pairOf))
+  const again = changes.filter((change) => passed.has(pairOf(change)))
+  return [...saved, ...(await saveAll(ctx, again, evidence, keepsConfirmed))]
+}
+
+const pairOf = ({ user_id, subscription_id }: Pick<StateChange, 'user_id' | 'subscription_id'>) => `${user_id} ${subscription_id}`
 
 /**
  * Subscribes locked users to these types where no state is stored, so that an import cannot reverse an opt-out. `wording` is where the
@@ -76,9 +88,9 @@ export async function writeByJourney(
   const ids = [...new Set(asked.map(({ user_id }) => user_id))].sort((a, b) => a - b)
   await queries.lockUsers(ctx, ids)
   const rows: (Consent & { is_chosen?: boolean })[] = await queries.subscriptionStates(ctx, asked)
-  const known = new Map(rows.map((row) => [`${row.user_id} ${row.subscription_id}`, row]))
+  const known = new Map(rows.map((row) => [pairOf(row), row]))
   const outcomes = asked.map(({ user_id, subscription_id, state }) => {
-    const pair = `${user_id} ${subscription_id}`
+    const pair = pairOf({ user_id, subscription_id })
     const before = known.get(pair)
     if (!before) return 'subscription_gone' as const
     const { consent_id, is_chosen = consent_id !== null } = before
@@ -95,8 +107,8 @@ export async function writeByJourney(
 /** Changes in as few groups as there are of one user and type, because a statement saves each pair once. */
 function oncePerPair(changes: JourneyState[]): Iterable<JourneyState[]> {
   const times = new Map<string, number>()
-  return Map.groupBy(changes, ({ user_id, subscription_id }) => {
-    const pair = `${user_id} ${subscription_id}`
+  return Map.groupBy(changes, (change) => {
+    const pair = pairOf(change)
     const time = times.get(pair) ?? 0
     times.set(pair, time + 1)
     return time

@@ -78,8 +78,14 @@ const ACTIONS: Record<PendingAction, (ctx: InTx, id: CampaignId, state: Campaign
     const reason = state === 'aborting' ? 'rescheduled' : 'campaign_stopped'
     const cancelled = await cancelOfCampaign(ctx, id, reason)
     if (cancelled > 0) return { changed: cancelled, last: range.after }
-    return abortMessages(ctx, id, reason, range)
+    return (await hasWaiting(ctx, id)) ? abortMessages(ctx, id, reason, range) : { changed: 0, last: null }
   },
+}
+
+/** Asked first, because a trigger has all messages of its time, which would be read again and again while one of them is in flight. */
+const hasWaiting = async (ctx: InTx, id: CampaignId): Promise<boolean> => {
+  const states = (await messageCountsOf(ctx, [id])).get(id)?.states ?? []
+  return states.some(({ state, messages }) => (state === 'queued' || state === 'deferred') && messages > 0)
 }
 
 /**

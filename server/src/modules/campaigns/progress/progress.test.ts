@@ -244,6 +244,20 @@ describe('a new send_at', () => {
     expect(countsOf(await messagesIn(w, campaign))).toEqual({ 'aborted rescheduled ': 3 })
   })
 
+  test('reads no message while none waits', async () => {
+    await using w = await world()
+    const campaign = await loaded(w, names(3))
+    await w.db.run(sql`update messages set state = 'claimed', lease_token = gen_random_uuid(), lease_until = ${new Date(later(w, 5))}
+                       where campaign_id = ${campaign.id} and id = (select min(id) from messages where campaign_id = ${campaign.id})`)
+    await write(w, campaign, { send_at: later(w, 60) })
+    await run(w, 'campaigns.pending-actions', 5)
+    await w.db.transaction(async (db) => {
+      await db.run(sql`lock table messages in access exclusive mode`)
+      await run(w, 'campaigns.pending-actions')
+    })
+    expect((await read(w, campaign)).state).toBe('aborting')
+  })
+
   test('of a paused campaign ends the pause', async () => {
     await using w = await world()
     const campaign = await loaded(w, names(3))

@@ -226,7 +226,7 @@ describe('POST /messages/{id}/resend', () => {
     const blast = await finishedBlast(w)
     const sent = await latest(w)
     await write(w, blast, { state: 'aborted' })
-    expect(await refusal(sent)).toEqual([422, expect.stringContaining('`aborted`')])
+    expect(await refusal(sent)).toEqual([422, expect.stringMatching(/`aborted`.* still being withdrawn/)])
     await w.delete(`${CAMPAIGNS}/${blast.id}`)
     expect(await refusal(sent)).toEqual([422, expect.stringContaining('archived')])
     await w.delete('/api/client/users/ana')

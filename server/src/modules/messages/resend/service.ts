@@ -71,9 +71,15 @@ function checked(found: FinishedMessage, campaign: SendingCampaign | undefined):
     throw refusal('The redacted values of this message have been deleted. To send the message again, create a new request.')
   if (found.has_files) throw refusal('The attachments of this message have been deleted. To send the message again, create a new request.')
   if (!campaign) throw refusal('The campaign of this message is archived.')
-  if (!isSending({ ...campaign, is_paused: false }, true)) throw refusal(`The campaign of this message is \`${campaign.state}\`.`)
+  if (!isSending({ ...campaign, is_paused: false }, true)) throw refusal(stoppedAs(campaign))
   return campaign
 }
+
+/** A trigger that was finished while it was paused is read as `aborted` until its messages have been withdrawn. */
+const stoppedAs = ({ state }: SendingCampaign): string =>
+  state === 'aborted'
+    ? 'The campaign of this message is `aborted`, or its waiting messages are still being withdrawn after it was finished. In that case, try again.'
+    : `The campaign of this message is \`${state}\`.`
 
 const refusal = (message: string) => new ApiError('validation_failed', message)
 

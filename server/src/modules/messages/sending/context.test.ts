@@ -38,6 +38,42 @@ test('a user who was merged after the audience was read gets one message for one
   expect((await outcomes(w, { id: campaign_id })).filter((line) => line.includes('duplicate'))).toHaveLength(1)
 })
 
+test.each([
+  ['one user', ['visitor']],
+  ['several users', ['visitor', 'guest']],
+])('of messages of %s that were under way in a merge and then were deferred, one is sent', async (_, anonymous) => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const campaign = await answerOrders(w)
+  const saved = await w.post('/api/client/users/batch', [
+    { external_id: 'ana', email: 'ana@example.com' },
+    ...anonymous.map((anonymous_id) => ({ anonymous_id, email: `${anonymous_id}@example.com` })),
+  ])
+  const [ana, ...others] = saved.body.results.map(({ user }: { user: { id: UserId } }) => user.id) as UserId[]
+  const intent = (user_id: UserId) => ({
+    user_id,
+    campaign_id: campaign.id,
+    channel: 'email' as const,
+    cause: 'both',
+    event: null,
+    expires_at: new Date(w.clock.now().getTime() + HOUR_MS),
+  })
+  await inTx(w.ctx, (ctx) => enqueueMessages(ctx, [ana as UserId, ...others].map(intent)))
+  const later = new Date(w.clock.now().getTime() + HOUR_MS)
+  await w.db.run(sql`update messages set state = 'claimed', acted_at = ${w.clock.now()}, lease_token = gen_random_uuid(), lease_until = ${later}
+                     where project_id = ${w.projectId} and user_id = any(${others}::bigint[])`)
+  w.advance('1 second')
+  for (const anonymous_id of anonymous) await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id }])
+  // The provider defers them.
+  await w.db.run(
+    sql`update messages set state = 'deferred', lease_token = null, lease_until = null where project_id = ${w.projectId} and state = 'claimed'`,
+  )
+  w.advance('1 minute')
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+})
+
 test('links of a mail lead over the domain of its campaign, or else over the default one', async () => {
   await using w = await world()
   await using relay = await openRelay()

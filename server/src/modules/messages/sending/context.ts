@@ -3,13 +3,14 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf, type Channel, channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
+import { distinct } from '../../../lib/shapes.ts'
 import { connectProvider, type ProviderConnection, type PushTarget } from '../../channels/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
 import { chooseTemplate, type SendableTemplate, sendableTemplatesOf } from '../../templates/index.ts'
 import { findLiveUsers, mergesInto, pushDevicesOf, type UserRow } from '../../users/index.ts'
 import type { SendContext, SendingCampaign, Throttle } from '../eligibility.ts'
 import { exclusionsOf } from '../exclusions.ts'
-import { havingCause } from '../messages.queries.ts'
+import { sharingCause } from '../messages.queries.ts'
 import { delayedUntil, longestWindowMs, NO_POLICY, quietUntil, type Received, type SendingPolicy } from '../policy/policy.ts'
 import { findPolicy, type ReceivedRow, receivedSince } from '../policy/queries.ts'
 import type { MessageRequest } from '../requests/schema.ts'
@@ -54,11 +55,11 @@ export async function loadSendContexts(
   const [found, allTemplates, users, policy] = about
   const campaigns = new Map(found.map((campaign) => [campaign.id, campaign]))
   const templates = Map.groupBy(allTemplates, ({ campaign_id }) => campaign_id)
-  const [consents, suppressions, devices, hasOwn, throttleOf, connections, isExcluded] = await Promise.all([
+  const [consents, suppressions, devices, duplicates, throttleOf, connections, isExcluded] = await Promise.all([
     consentsOf(ctx, messages, campaigns, users),
     suppressionsOf(ctx, channel, users, false),
     channels[channel].recipient === 'devices' ? devicesOf(ctx, users) : new Map<UserId, PushTarget[]>(),
-    causesOfMergedUsers(ctx, messages, users),
+    duplicatesAmong(ctx, messages, users),
     throttlesOf(ctx, findSendingCampaigns, policy ?? NO_POLICY, messages, users),
     connectionsOf(ctx, channel, found),
     exclusionsOf(
@@ -105,7 +106,7 @@ export async function loadSendContexts(
         template:
           (request && templateOf(campaign_id, request)) ?? templateFor(campaign_id, request?.locale ?? user?.locale ?? null, chosen ?? 0),
         variant: chosen,
-        isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message),
+        isDuplicate: duplicates.has(id),
         isResent: message.resent_from !== null,
         isUndecided: chosen === null && (campaign?.waits_for_winner ?? false),
         throttle: () => (user && consent && !consent.is_transactional ? throttleOf(message, user, undecidedOf) : null),
@@ -138,24 +139,24 @@ async function consentsOf(
 }
 
 /**
- * Finds causes that the remaining user of a merge has too. A user who was merged between the reading and the saving of an audience leaves
- * such a message. One that a provider may have stays in a merge and is repeated, although that of the remaining user was skipped for it.
+ * Finds messages of merged users that another one of the same cause hinders. A user who was merged between the reading and the saving of an
+ * audience leaves such a message; so does one that was under way in a merge, for which that of the remaining user was skipped. One that a
+ * provider may have is repeated unless the remaining user has another one.
  */
-async function causesOfMergedUsers(
-  ctx: ProjectCtx,
-  messages: ClaimedMessage[],
-  users: Map<UserId, UserRow>,
-): Promise<(id: UserId, message: ClaimedMessage) => boolean> {
-  const pairs = messages.flatMap(({ user_id, cause }) => {
+async function duplicatesAmong(ctx: ProjectCtx, messages: ClaimedMessage[], users: Map<UserId, UserRow>): Promise<Set<MessageId>> {
+  const shared = messages.flatMap(({ id, user_id, cause }) => {
     const user = users.get(user_id)
-    return user && user.id !== user_id ? [{ user_id: user.id, cause }] : []
+    return user && user.id !== user_id ? [{ id, user_id: user.id, cause }] : []
   })
-  const rows = pairs.length === 0 ? [] : await havingCause(ctx, pairs)
-  const skipped = new Map(rows.map(({ user_id, cause, is_skipped }) => [`${user_id} ${cause}`, is_skipped]))
-  return (id, { cause, uncertain_at }) => {
-    const isSkipped = skipped.get(`${id} ${cause}`)
-    return isSkipped === false || (isSkipped === true && uncertain_at === null)
-  }
+  if (shared.length === 0) return new Set()
+  const merges = await mergesInto(ctx, distinct(shared.map(({ user_id }) => user_id)))
+  const rows = await sharingCause(
+    ctx,
+    shared,
+    merges.map(({ id, merged_into }) => ({ from_id: id, into_id: merged_into })),
+  )
+  const uncertain = new Set(messages.filter(({ uncertain_at }) => uncertain_at !== null).map(({ id }) => id))
+  return new Set(rows.filter(({ id, has_own, has_other }) => has_own || (has_other && !uncertain.has(id))).map(({ id }) => id))
 }
 
 async function suppressionsOf(

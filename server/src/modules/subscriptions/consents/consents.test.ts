@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
+import { besides } from '../../../../test/besides.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
@@ -49,6 +50,36 @@ describe('consent entries', () => {
     expect(results[0]).toMatchObject({ wording: null, at: w.clock.now().toISOString() })
     expect(results[0].proof).toEqual({ key_id: expect.any(Number), request_id: expect.stringMatching(/^req_/) })
     expect(await strays(w)).toEqual([])
+  })
+
+  test.each([
+    ['adds', undefined],
+    ['changes', 1],
+  ] as const)('have the state before that another transaction %s meanwhile', async (_, stored) => {
+    await using w = await world()
+    await w.users('kim')
+    const [email] = (await typesOf(w)) as [SubscriptionId]
+    if (stored !== undefined) await w.patch(of('kim'), [{ subscription_id: email, state: stored }])
+    const confirming = sql`
+      insert into user_subscriptions as u (project_id, user_id, subscription_id, state, updated_at)
+      values (${w.projectId}, ${await idOf(w, 'kim')}, ${email}, 2, ${w.clock.now()})
+      on conflict (project_id, user_id, subscription_id) do update set state = excluded.state`
+    await besides(w, confirming, () => w.patch(of('kim'), [{ subscription_id: email, state: 0 }]))
+    expect((await consentsOf(w, 'kim')).results.map(brief)[0]).toEqual([email, 0, 2, 'api'])
+    expect(await strays(w)).toEqual([])
+  })
+
+  test('are not added for a state that another transaction saves meanwhile', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const [email] = (await typesOf(w)) as [SubscriptionId]
+    const leaving = sql`
+      insert into user_subscriptions (project_id, user_id, subscription_id, state, updated_at)
+      values (${w.projectId}, ${await idOf(w, 'kim')}, ${email}, 0, ${w.clock.now()})`
+    await besides(w, leaving, () => w.patch(of('kim'), [{ subscription_id: email, state: 0 }]))
+    expect((await consentsOf(w, 'kim')).results).toEqual([])
+    await w.patch(of('kim'), [{ subscription_id: email, state: 1 }])
+    expect((await consentsOf(w, 'kim')).results.map(brief)).toEqual([[email, 1, 0, 'api']])
   })
 
   test('are paged, searched by source, and readable by support of the same project', async () => {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
-import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { type Channel, IdOf } from '../../../lib/shapes.ts'
@@ -18,38 +18,51 @@ const entriesOf = (
          ${source}, ${wording ?? null}, ${proofs}, ${ctx.clock.now()}
   from ${written} w`
 
-const followed = (ctx: InTx, written: Sql) => sql`
-  select w.user_id, w.subscription_id, w.state, w.previous_state, s.default_state, s.requires_confirmation
-  from ${written} w
-  join subscriptions s on s.id = w.subscription_id and s.project_id = ${ctx.projectId}`
-
 const nextEntry = sql`nextval('consent_entries_id_seq')`
 
 /** The entries of states that were saved: with the proof of each change, if they have their own. */
 const entriesOfChanges = (ctx: InTx, changes: StateChange[], evidence: Evidence) => {
-  if (!changes.some(({ proof }) => proof !== undefined)) return entriesOf(ctx, sql`written`, evidence)
+  if (!changes.some(({ proof }) => proof !== undefined)) return entriesOf(ctx, sql`saved`, evidence)
   const given = sql`jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as g(user_id bigint, subscription_id bigint, proof jsonb)`
-  return entriesOf(ctx, sql`(select * from written join ${given} using (user_id, subscription_id))`, evidence, sql`w.proof`)
+  return entriesOf(ctx, sql`(select * from saved join ${given} using (user_id, subscription_id))`, evidence, sql`w.proof`)
 }
 
+/** What was stored for a row `u` when the statement began. */
+const stateBefore = (ctx: InTx) => sql`
+  (select b.state from user_subscriptions b
+   where b.project_id = ${ctx.projectId} and b.user_id = u.user_id and b.subscription_id = u.subscription_id)`
+
+const WrittenRow = Type.Object({ ...SavedStateChange.properties, is_saved: Type.Boolean() })
+
 /**
- * Saves states, with a consent entry for each that differs from the stored one; returns those. Each pair at most once. With
- * `keepsConfirmed`, state 1 does not replace state 2.
+ * Saves states of locked users, with a consent entry for each that differs from the stored one; returns those. Each pair at most once. With
+ * `keepsConfirmed`, state 1 does not replace state 2. `is_saved` is false for states that another transaction changed since the statement
+ * began: they are locked, without their entry, and the previous state is not known. The next statement knows it.
  */
 export const saveStates = (ctx: InTx, changes: StateChange[], evidence: Evidence, keepsConfirmed: boolean) =>
   ctx.db.many(
-    SavedStateChange,
+    WrittenRow,
     sql`with written as (
           insert into user_subscriptions as u (project_id, user_id, subscription_id, state, updated_at, consent_id)
           select ${ctx.projectId}, i.user_id, i.subscription_id, i.state, ${ctx.clock.now()}, ${nextEntry}
           from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as i(user_id bigint, subscription_id bigint, state smallint)
           order by i.user_id, i.subscription_id
           on conflict (project_id, user_id, subscription_id) do update
-          set state = excluded.state, updated_at = excluded.updated_at, consent_id = ${nextEntry}
+          set (state, updated_at, consent_id) = (
+            select case when k.is_known then excluded.state else u.state end,
+                   case when k.is_known then excluded.updated_at else u.updated_at end,
+                   case when k.is_known then ${nextEntry} end
+            from (select u.state = ${stateBefore(ctx)} as is_known ${fence}) k
+          )
           where u.state <> excluded.state and not (${keepsConfirmed}::boolean and u.state = 2 and excluded.state = 1)
-          returning new.user_id, new.subscription_id, new.state, new.consent_id, old.state as previous_state
+          returning u.user_id, u.subscription_id, u.state, u.consent_id, ${stateBefore(ctx)} as previous_state
+        ), saved as (
+          select user_id, subscription_id, state, consent_id, previous_state from written where consent_id is not null
         ), entered as (${entriesOfChanges(ctx, changes, evidence)})
-        ${followed(ctx, sql`written`)}`,
+        select w.user_id, w.subscription_id, w.state, w.previous_state, s.default_state, s.requires_confirmation,
+               w.consent_id is not null as is_saved
+        from written w
+        join subscriptions s on s.id = w.subscription_id and s.project_id = ${ctx.projectId}`,
   )
 
 /** Subscribes the users without a stored state. Returns them. */
@@ -65,7 +78,9 @@ export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: 
           on conflict (project_id, user_id, subscription_id) do nothing
           returning user_id, subscription_id, state, consent_id, null::smallint as previous_state
         ), entered as (${entriesOf(ctx, sql`written`, evidence)})
-        ${followed(ctx, sql`written`)}`,
+        select w.user_id, w.subscription_id, w.state, w.previous_state, s.default_state, s.requires_confirmation
+        from written w
+        join subscriptions s on s.id = w.subscription_id and s.project_id = ${ctx.projectId}`,
   )
 
 /** A channel that messages can reach a user on again. */
@@ -136,7 +151,7 @@ export const usersWithConsent = (ctx: ProjectCtx, ids: UserId[]) =>
 /**
  * Moves states of merged users to the users they were merged into, whose own state wins, except that an explicit 0 on either side stays 0
  * (D-USER-1). Of several users merged into one, the lowest state counts. Consent entries move along, and the merge adds one, because the
- * last entry always belongs to the stored state.
+ * last entry always belongs to the stored state. The users are locked: no other transaction changes their states meanwhile.
  */
 export const mergeSubscriptions = (ctx: InTx, pairs: { from_id: UserId; into_id: UserId }[]) =>
   ctx.db.run(
@@ -166,7 +181,7 @@ export const mergeSubscriptions = (ctx: InTx, pairs: { from_id: UserId; into_id:
           set state = case when excluded.state = 0 then 0 else u.state end,
               updated_at = case when excluded.state = 0 and u.state <> 0 then excluded.updated_at else u.updated_at end,
               consent_id = ${nextEntry}
-          returning new.user_id, new.subscription_id, new.state, new.consent_id, old.state as previous_state
+          returning u.user_id, u.subscription_id, u.state, u.consent_id, ${stateBefore(ctx)} as previous_state
         )
         insert into consent_entries (id, project_id, user_id, subscription_id, state, previous_state, source, proof, at)
         select w.consent_id, ${ctx.projectId}, w.user_id, w.subscription_id, w.state, w.previous_state,

@@ -51,15 +51,20 @@ const StoredRow = Type.Object({
 export const insertSuppressions = (ctx: InTx, entries: Entry[]) =>
   ctx.db.many(
     StoredRow,
-    sql`with given as (
-          insert into suppressions as s (project_id, channel, address_hash, address, reason, stops_transactional, source, created_at)
-          select ${ctx.projectId}, i.channel, i.address_hash, i.address, i.reason, i.stops_transactional, i.source, ${ctx.clock.now()}
+    sql`with given as materialized (
+          select nextval('suppressions_id_seq') as id, i.channel, i.address_hash, i.address, i.reason, i.stops_transactional, i.source
           from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) as i(channel text, address_hash text, address text, reason text, stops_transactional boolean, source jsonb)
-          order by i.channel, i.address_hash
+        ), stored as (
+          insert into suppressions as s (id, project_id, channel, address_hash, address, reason, stops_transactional, source, created_at)
+          overriding system value
+          select g.id, ${ctx.projectId}, g.channel, g.address_hash, g.address, g.reason, g.stops_transactional, g.source, ${ctx.clock.now()}
+          from given g
+          order by g.channel, g.address_hash
           on conflict (project_id, channel, address_hash) do update set reason = s.reason
-          returning old.id, old.channel, old.address_hash, old.reason, old.stops_transactional, old.source
+          returning s.id, s.channel, s.address_hash, s.reason, s.stops_transactional, s.source
         )
-        select id, channel, address_hash, reason, stops_transactional, source from given where id is not null`,
+        select s.id, s.channel, s.address_hash, s.reason, s.stops_transactional, s.source from stored s
+        where not exists (select from given g where g.id = s.id)`,
   )
 
 /** What a suppression becomes. Unless it is replaced, it keeps its address and its time. */

@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { waitingForLocks } from '../../../../test/besides.ts'
+import { SOON } from '../../../../test/wait.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import { suppress, suppressErased, suppressedAmong } from '../index.ts'
@@ -88,6 +90,24 @@ describe('suppressed addresses', () => {
     await using w = await world()
     await Promise.all(Array.from({ length: 8 }, (_, n) => put(w, 'manual', `u${n % 2}@example.com`)))
     expect((await w.get(PATH)).body.results).toHaveLength(2)
+  })
+
+  test('cover an opt-out that another transaction stores meanwhile', async () => {
+    await using w = await world({ own: true })
+    await put(w, 'manual', 'lee@example.com')
+    const [stored, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const leaving = inTx(w.ctx, async (ctx) => {
+      await suppress(ctx, [{ channel: 'email', address: 'kim@example.com', reason: 'unsubscribed_all', source: {} }])
+      stored.resolve()
+      await commit.promise
+    })
+    await stored.promise
+    const complaining = put(w, 'complaint')
+    await vi.waitFor(async () => expect(await waitingForLocks(w)).toBe(1), SOON)
+    commit.resolve()
+    await Promise.all([leaving, complaining])
+    const { results } = (await w.get(`${PATH}?q=kim@example.com`)).body
+    expect(results).toMatchObject([{ reason: 'complaint', source: { by: 'test', covers: { reason: 'unsubscribed_all' } } }])
   })
 
   test('of erased users are kept as hashes only', async () => {
