@@ -8,6 +8,7 @@ import { REFUSING_ADDRESS } from '../internet/internet.ts'
 import type { MxBehaviour, Reaction } from '../internet/mx-host.ts'
 import type { ZoneRecords } from '../internet/zone.ts'
 import { type MailEvent, type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
+import { order } from '../mailing.ts'
 import { bounceMail, complaintMail } from '../reports.ts'
 
 let w: MailWorld
@@ -108,6 +109,21 @@ describe('a refusal of the sender suppresses nobody, whatever it says', () => {
     expect(notice).toMatchObject({ classification: 'invalid-recipient', suppressed: true })
     expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toMatchObject([{ reason: 'hard_bounce' }])
   })
+})
+
+test.each<[string, 'MAIL' | 'RCPT', object[]]>([
+  ['nobody if the sender was refused', 'MAIL', []],
+  ['the address if the recipient was refused', 'RCPT', [{ reason: 'hard_bounce' }]],
+])('emails that were deferred for their whole lifetime suppress %s', async (_, stage, suppressions) => {
+  const address = await w.mailTo(domainOf({ script: { [stage]: '450 4.1.1 Cannot verify, user unknown' } }))
+  const [name = ''] = address.split('@')
+  await order(w, name)
+  await order(w, name)
+  await w.events()
+  w.advance('3 days')
+  const expired = (await w.events(address)).filter(({ type }) => type === 'delivery.dsn-perm-fail')
+  expect(expired.map(({ data }) => data.classification)).toEqual(['expired', 'expired', 'expired'])
+  expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toMatchObject(suppressions)
 })
 
 describe('what the DNS says decides the events of an attempt', () => {

@@ -5,10 +5,11 @@ import type { TlsVariant } from './certificates.ts'
 export type MxStage = 'GREETING' | 'EHLO' | 'HELO' | 'STARTTLS' | 'MAIL' | 'RCPT' | 'DATA' | 'BODY' | 'RSET' | 'NOOP' | 'QUIT'
 
 /**
- * What the host does at a stage: it waits, replies and continues, unless `then` is given. `close` ends the connection, `reset` breaks
- * it, `half-close` ends its own side only, `silence` sends no reply. A reply of several lines has `\r\n` between them; any bytes will do.
+ * What the host does at a stage: it waits, as long as it is told or for a promise, replies and continues, unless `then` is given. `close` ends the
+ * connection, `reset` breaks it, `half-close` ends its own side only, `silence` sends no reply. A reply of several lines has `\r\n` between them;
+ * any bytes will do.
  */
-export type Reaction = { reply?: string; delayMs?: number; then?: 'close' | 'reset' | 'half-close' | 'silence' }
+export type Reaction = { reply?: string; delayMs?: number; until?: Promise<void>; then?: 'close' | 'reset' | 'half-close' | 'silence' }
 
 /** What is known at a stage. `line` is the command, `mail` counts the mails of the connection from 1, `connection` those of the host. */
 export type At = { line: string; connection: number; mail: number; from: string; to: readonly string[]; isEncrypted: boolean }

@@ -212,7 +212,7 @@ function react(session: Session, line: string, step: Step, envelope = session.en
   const at: At = { line, connection: session.connection, mail: session.mail, from, to, isEncrypted: session.tls !== null }
   const scripted = step.stage ? chosen(behaviour.script?.[step.stage], at) : undefined
   const reaction: Reaction = typeof scripted === 'string' ? { reply: scripted } : (scripted ?? {})
-  const { reply = step.reply, delayMs = 0, then } = reaction
+  const { reply = step.reply, delayMs = 0, until, then } = reaction
   const isAccepted = /^[23]/.test(reply) && then === undefined
   const lateMs = delayMs + (behaviour.latencyMs ?? 0) + (step.stage === 'BODY' ? (behaviour.acceptMs ?? 0) : 0)
   const finish = () => {
@@ -227,17 +227,19 @@ function react(session: Session, line: string, step: Step, envelope = session.en
     if (then !== undefined) session.isDeaf = true
     else if (isAccepted && followsReply(step)) step.done?.()
   }
-  if (lateMs === 0) {
+  if (lateMs === 0 && !until) {
     finish()
     return
   }
   session.isBusy = true
   session.host.counts.late++
-  setTimeout(() => {
+  const finishLate = () => {
     session.host.counts.late--
     finish()
     read(session)
-  }, lateMs)
+  }
+  if (until) void until.then(finishLate)
+  else setTimeout(finishLate, lateMs)
 }
 
 /** TLS and the end of the connection come after the reply. */

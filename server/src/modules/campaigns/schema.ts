@@ -230,7 +230,8 @@ export const Campaign = Exact({
   delivery: Delivery,
   in_flight: Type.Optional(
     Type.Integer({
-      description: 'Only in the reply to an abort: the number of messages being given to a provider, which may still be sent.',
+      description:
+        'Only in the reply to an abort: the number of messages being given to a provider, which may still be sent. Of email that the server delivers itself, this includes what workers hold; most of that is not sent.',
     }),
   ),
   archived_at: ArchivedAt,

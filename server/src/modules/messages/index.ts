@@ -11,7 +11,7 @@ export { type Addressee, addressHash, secondCopies } from './addresses.ts'
 export { type Counts, messageCountsOf } from './counts/counts.ts'
 export { COUNTED_IN_DAYS, countsOfChannels, countsOfDays, type DayCounts } from './counts/days.queries.ts'
 export { messageProgressOf, totalOf as messageTotal } from './counts/queries.ts'
-export { cancelOfCampaign, hasEmailOf, releaseOfCampaign } from './delivery/control.ts'
+export { cancelOfCampaign, countInFlight, hasEmailOf, releaseOfCampaign } from './delivery/control.ts'
 export { deliverDue } from './delivery/deliver.ts'
 export { createMailer } from './delivery/mailer.ts'
 export { SENDING_STATES, skipReasonFor } from './eligibility.ts'
@@ -23,7 +23,6 @@ export {
   abortJourneyMessages,
   abortMessages,
   type Chunk,
-  countInFlight,
   holdMessages,
   type IdRange,
   newMessageId,

@@ -106,7 +106,7 @@ export const releaseMessages = (ctx: InTx, campaignId: CampaignId, range: IdRang
   changeWaiting(ctx, campaignId, range, sql`is_held`, sql`is_held = false`)
 
 /** The number of messages of a campaign that senders are giving to providers right now. */
-export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
+export const countAttempted = (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
   ctx.db.value(
     Count,
     sql`select count(*) as count

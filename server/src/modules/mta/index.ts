@@ -15,6 +15,7 @@ export { createProcessShare, projectLimitsOf, recordSiteResults } from './mail-s
 export { deflateContent, inflateContent, type StoredContent } from './queue/content.ts'
 export {
   claimToCancel,
+  countClaimed,
   deletePause,
   eraseMail,
   hasUnfinishedMail,

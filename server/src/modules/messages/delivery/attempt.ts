@@ -87,6 +87,8 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Leaving, to: De
   const { site, route, policy, startedAt, lease } = to
   const { scheduler, queues } = mailer.sites(ctx)
   const wait = { steps: [], startedAt, elapsedMs: 0, site }
+  // The gate decides on it once more.
+  const givenBack = () => attemptOf(ctx, group, { ...wait, outcome: { is: 'postponed', until: ctx.clock.now(), limit: null } })
   const entry = await queues.enter(site, mail.priority)
   if (entry.is === 'postponed') {
     const exceeded = entry.limit === 'connections' ? mailer.exceeded(ctx, site) : null
@@ -96,21 +98,23 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Leaving, to: De
     const { recipients, warming, day } = await warmUpOf(ctx, group, site)
     if (recipients.length === 0 && warming) return attemptOf(ctx, group, { ...wait, outcome: warming })
     return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
+      using stops = await mailer.stops.watch(ctx, mail, site.key)
       if ((await lease.stillLeased(recipients)).size < recipients.length) return null
+      if (stops.isStopped()) return givenBack()
       if (content === null) return attemptOf(ctx, group, { ...wait, outcome: DELETED })
       const begun = ctx.clock.now()
       const rest = { ...(day !== null && { warmUpDay: day }), ...(warming && { outcome: warming }) }
       const limits = { ...scheduler.connectionLimitsOf(site), admitConnection: () => scheduler.admitConnection(site) }
       let isRevoked = false
       const mayBeSent = () => {
-        isRevoked ||= !lease.lasts(recipients)
+        isRevoked ||= stops.isStopped() || !lease.lasts(recipients)
         return !isRevoked
       }
       const sent = { ...outgoing(ctx, { ...group, recipients }, content), mayBeSent }
       const usable = { ...route, hosts: usableHosts(scheduler, site, route) }
       const { steps, recipients: outcomes, elapsedMs, postponedTo } = await ctx.mail.client.deliver(usable, sent, limits)
       // Nothing of it is saved if another process has the recipients.
-      if (isRevoked) return attemptOf(ctx, group, { ...wait, outcome: { is: 'postponed', until: ctx.clock.now(), limit: null } })
+      if (isRevoked) return givenBack()
       if (postponedTo !== undefined)
         return attemptOf(ctx, group, { ...wait, ...unsent(recipients, queues.tryAgainAt(site, mail.priority, postponedTo)), ...rest })
       record(scheduler, site, steps, outcomes)

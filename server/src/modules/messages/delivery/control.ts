@@ -4,6 +4,7 @@ import type { CampaignId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import {
   claimToCancel,
+  countClaimed,
   DELIVER_JOBS,
   deletePause,
   findMails,
@@ -14,6 +15,7 @@ import {
   type Pause,
   releaseHeld,
 } from '../../mta/index.ts'
+import { countAttempted } from '../messages.queries.ts'
 import { leaseMs } from '../sending/lease.ts'
 import { attemptOf, groupsOf } from './attempt.ts'
 import { finishAttempts } from './finish.ts'
@@ -53,6 +55,13 @@ async function cancelSome(ctx: InTx, filter: MailFilter, reason: Reason): Promis
 
 /** Whether email of a campaign waits or is being delivered. */
 export const hasEmailOf = (ctx: InTx, campaign_id: CampaignId): Promise<boolean> => hasUnfinishedMail(ctx, campaign_id)
+
+/**
+ * The number of messages of a campaign that senders are giving to providers right now, or have claimed to deliver them to mail hosts: of the
+ * latter, those that are not begun yet go back to the queue.
+ */
+export const countInFlight = async (ctx: InTx, campaign_id: CampaignId): Promise<number> =>
+  (await countAttempted(ctx, campaign_id)) + (await countClaimed(ctx, campaign_id))
 
 /** Returns the held email of a campaign to the queue. */
 export const releaseOfCampaign = (ctx: InTx, campaign_id: CampaignId): Promise<void> => release(ctx, { campaign_id })

@@ -41,20 +41,32 @@ export async function checkGate(ctx: ProjectCtx, { findSendingCampaigns, isUnsav
   const gated: Gated = { open: [], done: [], pausedSites, isTransactional }
   const paused: Claimed[] = []
   for (const one of claimed) {
-    const campaign = one.mail.campaign_id === null ? null : campaigns.get(one.mail.campaign_id)
+    const campaign = campaignOf(one.mail, campaigns)
     const outcome = isUnsavable(ctx, one.recipient) ? UNSAVED : outcomeBefore(one, campaign, reasonOf(one), now)
     if (outcome) gated.done.push({ ...one, outcome })
-    else if (campaign?.is_paused || isPaused(pauses, one)) paused.push(one)
+    else if (campaign?.is_paused || isPaused(pauses, one.mail, one.recipient.site)) paused.push(one)
     else gated.open.push(one)
   }
   if (paused.length > 0) await hold(ctx, findSendingCampaigns, paused)
   return gated
 }
 
-const pausesOf = (pauses: Pause[]): ReadonlySet<string> => new Set(pauses.map(({ scope, value }) => `${scope}:${value}`))
+export const pausesOf = (pauses: Pause[]): ReadonlySet<string> => new Set(pauses.map(({ scope, value }) => `${scope}:${value}`))
 
-const isPaused = (pauses: ReadonlySet<string>, { mail, recipient }: Claimed): boolean =>
-  pauses.has('project:') || pauses.has(`campaign:${mail.campaign_id}`) || pauses.has(`site:${recipient.site}`)
+type OfCampaign = Pick<MailRow, 'campaign_id'>
+
+const isPaused = (pauses: ReadonlySet<string>, { campaign_id }: OfCampaign, site: string | null): boolean =>
+  pauses.has('project:') || pauses.has(`campaign:${campaign_id}`) || pauses.has(`site:${site}`)
+
+/** Null if the email has none, undefined if it was archived. */
+const campaignOf = ({ campaign_id }: OfCampaign, campaigns: Campaigns): SendingCampaign | null | undefined =>
+  campaign_id === null ? null : campaigns.get(campaign_id)
+
+/** Whether email to a site is neither stopped nor paused. */
+export function mayPass(mail: OfCampaign, site: string, campaigns: Campaigns, pauses: ReadonlySet<string>): boolean {
+  const campaign = campaignOf(mail, campaigns)
+  return campaign !== undefined && (campaign === null || mayDeliver(campaign)) && !isPaused(pauses, mail, site)
+}
 
 function outcomeBefore(
   { mail, recipient }: Claimed,
@@ -65,7 +77,7 @@ function outcomeBefore(
   // It was erased while it was being delivered to.
   if (recipient.address === '') return { is: 'cancelled', reason: 'requested' }
   if (campaign === undefined) return { is: 'cancelled', reason: 'campaign_stopped' }
-  if (campaign && !isSending(campaign) && !campaign.is_paused && campaign.state !== FINISHED) {
+  if (campaign && !campaign.is_paused && !mayDeliver(campaign)) {
     // Its email was withdrawn to be sent at another time: its next audience has these messages again.
     const isRescheduled = resultOfStop(campaign, now).state === 'deferred'
     return { is: 'cancelled', reason: isRescheduled ? 'rescheduled' : 'campaign_stopped' }
@@ -75,7 +87,7 @@ function outcomeBefore(
 }
 
 /** A campaign is finished when its last message is in the queue. */
-const FINISHED = 'finished'
+const mayDeliver = (campaign: SendingCampaign): boolean => isSending(campaign) || (campaign.state === 'finished' && !campaign.is_paused)
 
 /** The suppressions of its user were checked when a message was rendered, so that a first attempt right after that needs no other check. */
 const RENDERED_MS = 5000
@@ -129,7 +141,7 @@ async function hold(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns,
     const pauses = pausesOf(await findPauses(ctx, 'share'))
     const at = ctx.clock.now()
     const results = paused.map(({ mail, recipient }) => {
-      const isHeld = (mail.campaign_id !== null && campaigns.get(mail.campaign_id)?.is_paused) || isPaused(pauses, { mail, recipient })
+      const isHeld = (mail.campaign_id !== null && campaigns.get(mail.campaign_id)?.is_paused) || isPaused(pauses, mail, recipient.site)
       const outcome: Outcome = isHeld ? { is: 'held' } : { is: 'postponed', until: at, limit: null }
       return decide(mail, recipient, outcome, recipient.site, { at, random: 0 }).result
     })

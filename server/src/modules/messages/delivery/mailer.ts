@@ -23,12 +23,14 @@ import { finishAttempts } from './finish.ts'
 import { keyOf } from './gate.ts'
 import { type Decided, decide, reduced } from './results.ts'
 import { createSiteQueues, type SiteQueues } from './site-queues.ts'
+import { createStops, type Stops } from './stops.ts'
 
 export type Mailer = {
   findSendingCampaigns: FindSendingCampaigns
   /** How many recipients of each priority were claimed and have no result yet. */
   inFlight: Record<MailPriority, number>
   contents: Contents
+  stops: Stops
   sites(ctx: Ctx): { scheduler: Scheduler; queues: SiteQueues; projects: ProjectLimiter }
   /** Reports that this process delivers, and finds how many others do. */
   share(ctx: Ctx): Promise<void>
@@ -56,6 +58,7 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
     findSendingCampaigns,
     inFlight: { 0: 0, 1: 0, 2: 0 },
     contents: createContents(),
+    stops: createStops(findSendingCampaigns),
     sites(ctx) {
       if (sites) return sites
       const shared = { now: () => ctx.clock.now().getTime(), processes: processes.count }

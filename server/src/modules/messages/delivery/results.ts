@@ -153,10 +153,14 @@ function ofRefusal({ reply, reason, host, isOfSender }: Extract<Outcome, { is: '
 /** Of ours: a domain is gone for a while too, by a mistake at its registrar, in its zone or at a name server of ours. */
 const NO_DOMAIN = '5.1.2'
 
-function ofExpiry({ priority, created_at, expires_at }: MailRow, { last_error, due_at }: ClaimedRecipient): Classification {
+function ofExpiry(
+  { priority, created_at, expires_at }: MailRow,
+  { last_error, was_sender_refused, due_at }: ClaimedRecipient,
+): Classification {
   const usual = expiresAt(priority, created_at).getTime() - CLOCKS_MS
-  const last = last_error === null ? null : classify(last_error, { isPermanent: false })
-  return classificationOfExpiry(last, { isCutShort: due_at > expires_at || expires_at.getTime() < usual })
+  const last = last_error === null ? null : classify(last_error, { isPermanent: false, isOfSender: was_sender_refused })
+  const isCutShort = due_at > expires_at || expires_at.getTime() < usual
+  return classificationOfExpiry(last, { isCutShort, isOfSender: was_sender_refused })
 }
 
 /** An email is given its end a little before it is saved. */
@@ -191,6 +195,7 @@ function historyOf({ attempt }: ClaimedRecipient, outcome: Outcome, at: Date): P
     ...('peer' in outcome && outcome.peer.tls && { tls: `${outcome.peer.tls.protocol} ${outcome.peer.tls.cipher}` }),
     ...(reply && { code: reply.code, response: reply.response.slice(0, RESPONSE_LENGTH_MAX) }),
     ...(reply?.enhancedCode !== undefined && { enhanced_code: reply.enhancedCode }),
+    ...('isOfSender' in outcome && { sender_refused: true as const }),
     ...('reason' in outcome && !reply && { detail: outcome.reason.slice(0, RESPONSE_LENGTH_MAX) }),
   }
 }

@@ -29,6 +29,9 @@ export const DeliveryAttempt = Exact({
   ip: Type.Optional(Type.String({ description: 'The IP address of the mail host.' })),
   code: Type.Optional(Type.Integer({ description: 'The code of the host’s reply.' })),
   enhanced_code: Type.Optional(Type.String({ description: 'The enhanced status code of the host’s reply (RFC 3463).' })),
+  sender_refused: Type.Optional(
+    Type.Boolean({ description: 'True if the host refused the sender, before the recipient was named. Absent otherwise.' }),
+  ),
   response: Type.Optional(Type.String({ description: 'The text of the host’s reply.' })),
   tls: Type.Optional(Type.String({ description: 'How the connection was encrypted; absent if it was not.' })),
   detail: Type.Optional(Type.String({ description: 'The failure, if there was no reply.' })),

@@ -2,7 +2,7 @@ import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { toDatabaseTime } from '../../../infra/runtime/database-time.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
-import { Flag } from '../../../lib/shapes.ts'
+import { Count, Flag } from '../../../lib/shapes.ts'
 import type { Pause } from './pauses.queries.ts'
 import { claimedMail, withKeysOf } from './queries.ts'
 import { ClaimedRecipient } from './schema.ts'
@@ -46,6 +46,14 @@ export const hasUnfinishedMail = (ctx: InTx, campaignId: CampaignId): Promise<bo
     sql`select exists (select 1 from mail_recipients where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'queued')
             or exists (select 1 from mail_recipients where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'claimed')
                as has_unfinished`,
+  )
+
+/** The number of emails of a campaign that processes have claimed to deliver them. */
+export const countClaimed = (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select count(distinct mail_id) as count from mail_recipients
+        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'claimed'`,
   )
 
 /** Makes waiting recipients due now, held ones excepted, and waits for those that are being changed. */

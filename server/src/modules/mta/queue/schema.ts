@@ -1,7 +1,7 @@
 /** What is in the mail queue. */
 import { type Static, Type } from 'typebox'
 import type { CampaignId, JourneyId, KeyId, MessageId, ProjectId } from '../../../lib/ids.ts'
-import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { Flag, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import type { MailPriority } from '../shaping/retries.ts'
 import type { StoredContent } from './content.ts'
 
@@ -57,6 +57,7 @@ export type PastAttempt = {
   ip?: string
   code?: number
   enhanced_code?: string
+  sender_refused?: true
   response?: string
   tls?: string
   detail?: string
@@ -81,6 +82,8 @@ export const ClaimedRecipient = Type.Object({
   /** Of the attempt before. */
   last_attempt_at: Nullable(Instant),
   last_error: Nullable(Type.String()),
+  /** The host had refused the sender then, before it knew of the recipient. */
+  was_sender_refused: Flag,
   /** The reports that an SMTP client asked for, and the address as it wrote it. */
   notify: Nullable(Type.Array(Type.String())),
   original_recipient: Nullable(Type.String()),

@@ -96,10 +96,14 @@ export const classificationOfSender = (label: Label, isPermanent: boolean): Clas
 
 /**
  * The classification of an email whose time is over; `last` is its last temporary failure. A full mailbox remains one. An email without an
- * attempt, or whose time was cut short or ended in a wait, may have met nothing but a pause or greylisting: that is no failure of the address.
+ * attempt, or whose time was cut short or ended in a wait, may have met nothing but a pause or greylisting: that is no failure of the address,
+ * nor is a host that refused the sender until the end.
  */
-export function classificationOfExpiry(last: Classification | null, { isCutShort = false } = {}): Classification {
+export function classificationOfExpiry(
+  last: Classification | null,
+  { isCutShort = false, isOfSender = false }: { isCutShort?: boolean; isOfSender?: boolean } = {},
+): Classification {
   if (last?.label === 'mailbox-full') return classificationOf('mailbox-full', true)
   if (last === null || isCutShort) return { ...classificationOf('expired', false), isPermanent: true }
-  return classificationOf('expired', true)
+  return isOfSender ? { ...classificationOf('expired', true), bounce: 'block', suppresses: NEVER } : classificationOf('expired', true)
 }

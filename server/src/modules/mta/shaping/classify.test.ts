@@ -59,6 +59,10 @@ describe('the effect', () => {
   test('an expired email has a full mailbox if that was the last failure', () => {
     expect(classificationOfExpiry(classify('452 4.2.2 Mailbox full'))).toMatchObject({ label: 'mailbox-full', bounce: 'soft' })
     expect(classificationOfExpiry(classify('450 4.1.1 User unknown'))).toMatchObject({ label: 'expired', bounce: 'soft' })
+    const ofSender = { isOfSender: true }
+    expect(classificationOfExpiry(classify('450 4.1.1 User unknown', ofSender), ofSender)).toMatchObject({
+      ...{ label: 'expired', bounce: 'block', suppresses: { is: 'never' } },
+    })
   })
 
   test('an email that expired without an attempt, or before the end of its lifetime, says nothing about the address', () => {
