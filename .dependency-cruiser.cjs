@@ -98,13 +98,13 @@ const NODE_PLACES = {
   https: ['cli/listen.ts'],
   http2: [],
   // certificate: the certificate of the SMTP listeners. dev-authority: the certificates of a developer’s machine. system: the hosts file. embedded-postgres: its programs and its cluster. migrate: the migrations.
-  // bootstrap: the credentials in DATA_DIR. development-secrets: the generated keys there. doctor: the space in it. layout: the style and the script of the
+  // bootstrap: the credentials in DATA_DIR. development-secrets: the generated keys there. given-settings: secrets in files. doctor: the space in it. layout: the style and the script of the
   // pages. guides: the guides of docs. files: the built console. carillon: finds Node 24. call-api: the keys in DATA_DIR. backup, restore, data-dir: backups. import-from: export files.
   fs: [
     'infra/incoming/certificate.ts',
     'infra/outgoing/(dev-authority|dns/system).ts',
     'infra/postgres/(embedded-postgres[a-z-]*|migrate|backup|restore).ts',
-    'infra/runtime/development-secrets.ts',
+    'infra/runtime/(development-secrets|given-settings).ts',
     'infra/runtime/disk.ts',
     'bootstrap.ts',
     'cli/(call-api|carillon|doctor|data-dir).m?[jt]s',

@@ -5286,7 +5286,7 @@ export interface components {
                 /** @description Messages that bounced. */
                 bounced: number;
             };
-            /** @description Only in the reply to an abort: the number of messages being given to a provider, which may still be sent. */
+            /** @description Only in the reply to an abort: the number of messages being given to a provider, which may still be sent. Of email that the server delivers itself, this includes what workers hold; most of that is not sent. */
             in_flight?: number;
             /**
              * Format: date-time
@@ -13776,6 +13776,8 @@ export interface components {
                     code?: number;
                     /** @description The enhanced status code of the host’s reply (RFC 3463). */
                     enhanced_code?: string;
+                    /** @description True if the host refused the sender, before the recipient was named. Absent otherwise. */
+                    sender_refused?: boolean;
                     /** @description The text of the host’s reply. */
                     response?: string;
                     /** @description How the connection was encrypted; absent if it was not. */
@@ -15550,6 +15552,8 @@ export interface components {
                 code?: number;
                 /** @description The enhanced status code of the host’s reply (RFC 3463). */
                 enhanced_code?: string;
+                /** @description True if the host refused the sender, before the recipient was named. Absent otherwise. */
+                sender_refused?: boolean;
                 /** @description The text of the host’s reply. */
                 response?: string;
                 /** @description How the connection was encrypted; absent if it was not. */

@@ -102,8 +102,8 @@ test('a step that changes a subscription costs as many statements for few users 
     w,
     { status: 'live' },
     {
-      start: { type: 'entrance', ...at, data: { trigger: 'event', event_name: 'cart' }, children: [to('news')] },
-      news: { type: 'subscription', ...at, data: { subscription_id, state: 0 }, children: [to('end')] },
+      start: { type: 'entrance', ...at, data: { trigger: 'event', event_name: 'cart' }, children: [to('unsubscribe')] },
+      unsubscribe: { type: 'subscription', ...at, data: { subscription_id, state: 0 }, children: [to('end')] },
       end: { type: 'exit', ...at },
     },
   )

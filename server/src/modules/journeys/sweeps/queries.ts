@@ -97,11 +97,11 @@ export const dueSweeps = (ctx: Ctx, limit: number, { projects, sweeps }: Left) =
   ctx.db.many(
     DueRow,
     sql`select id, project_id
-        from (select id, project_id, next_at, row_number() over (partition by project_id order by next_at, id) as turn
+        from (select id, project_id, next_at, row_number() over (partition by project_id order by next_at, id) as place
               from journey_sweeps
               where next_at <= ${ctx.clock.now()}
                 and project_id <> all(${[...projects]}::bigint[]) and id <> all(${[...sweeps]}::bigint[])) due
-        order by turn, next_at
+        order by place, next_at
         limit ${limit}`,
   )
 

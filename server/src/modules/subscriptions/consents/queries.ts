@@ -24,7 +24,12 @@ const nextEntry = sql`nextval('consent_entries_id_seq')`
 const entriesOfChanges = (ctx: InTx, changes: StateChange[], evidence: Evidence) => {
   if (!changes.some(({ proof }) => proof !== undefined)) return entriesOf(ctx, sql`saved`, evidence)
   const given = sql`jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as g(user_id bigint, subscription_id bigint, proof jsonb)`
-  return entriesOf(ctx, sql`(select * from saved join ${given} using (user_id, subscription_id))`, evidence, sql`w.proof`)
+  return entriesOf(
+    ctx,
+    sql`(select user_id, subscription_id, state, consent_id, previous_state, proof from saved join ${given} using (user_id, subscription_id))`,
+    evidence,
+    sql`w.proof`,
+  )
 }
 
 /** What was stored for a row `u` when the statement began. */
