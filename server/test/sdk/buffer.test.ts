@@ -121,6 +121,30 @@ test('a request whose reply is lost is sent again under the same key, and its ev
   expect(await eventsOf(w, 'kim')).toEqual(['a', 'b'])
 })
 
+test('events that are tracked again after they were refused are stored once, also if they had been stored', async () => {
+  await using w = await world()
+  const forward = forwardTo(w)
+  await using server = await openCountingServer(async (request, at) => {
+    if (at === 1 || at === 2) return refusal(503, 'service_unavailable')
+    const reply = await forward(request)
+    return at === 0 ? 'cut' : reply
+  })
+  const { track, flush, refused } = bufferOf(server.baseUrl, { apiKey: w.keys.secret, maxRetries: 2, clock: createClientClock(30_000) })
+  track(named('a'))
+  track(named('b', { event_id: 'of-the-caller' }))
+  await flush()
+  expect(refused.map(({ event, error: { status } }) => [event.name, status])).toEqual([
+    ['a', 503],
+    ['b', 503],
+  ])
+  expect(refused[1]?.event.event_id).toBe('of-the-caller')
+  for (const { event } of refused) track(event)
+  track(named('a'))
+  await flush()
+  expect(refused).toHaveLength(2)
+  expect(await eventsOf(w, 'kim')).toEqual(['a', 'b', 'a'])
+})
+
 test.each<[string, Given, string]>([
   ['the server cannot be reached', 'cut', 'unreachable'],
   ['the key is refused', refusal(401, 'authentication_required'), 'authentication_required'],
