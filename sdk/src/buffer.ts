@@ -34,7 +34,10 @@ const WAIT_MS = 1_000
 /** While the server is away, no more are kept. */
 const KEPT_MAX = 10_000
 
-/** Creates a buffer of events, which are sent in order: 100 at once, or those of a second. Call `flush` before the program ends. */
+/**
+ * Creates a buffer of events, which are sent in order: 100 at once, or those of a second. Call `flush` before the program ends. For
+ * servers: what waits is lost when a page is left.
+ */
 export function bufferEvents(client: Client, { onRefused, clock = systemClock }: BufferOptions): EventBuffer {
   let waiting: EventInput[] = []
   let bytes = 0
