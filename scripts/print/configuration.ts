@@ -12,8 +12,8 @@ start. All settings are optional in the development profile; \`NODE_ENV=producti
 \`SESSION_JWT_KEYS\`. An empty setting is treated as absent.
 
 A setting that is marked as secret can be in a file instead, as Docker and Kubernetes mount secrets: \`${fileNameOf('SECRETS_KEY')}=/run/secrets/secrets-key\`
-takes the value of \`SECRETS_KEY\` from that file, without its last line break. It is a problem if both are set, or if the file is empty or
-cannot be read. Files are read when the server starts, so restart it after a change.
+takes the value of \`SECRETS_KEY\` from that file, without its last line break. If both are set, the environment holds, with a warning if
+the values differ. It is a problem if a file that is used is empty or cannot be read. Files are read when the server starts, so restart it after a change.
 
 \`npx carillon config check\` prints every setting with its value and where that comes from, and every problem. A name in the environment that
 is not a setting but looks like one, such as \`DATABSE_URL\`, gets a warning there and in the log of the start.

@@ -2,22 +2,25 @@
 import type { components } from './api.ts'
 import type { Client } from './client.ts'
 import { CarillonError } from './error.ts'
-import { type Clock, systemClock } from './platform.ts'
+import { type Clock, randomKey, systemClock } from './platform.ts'
 
 export type EventInput = components['schemas']['EventInput']
 
-/** An event that was not stored. With `status` 0 of the error it may have been: one with an `event_id` can be tracked again all the same. */
+/**
+ * An event that was refused. It may have been stored all the same, if the reply of a try was lost. It has an `event_id`, so that it is stored
+ * once if it is tracked again within 30 days.
+ */
 export type RefusedEvent = { event: EventInput; error: CarillonError }
 
 export type BufferOptions = {
-  /** Called with the events that were not stored, after the retries of the client. It must not throw. */
+  /** Called with the events that were refused, after the retries of the client. It must not throw. */
   onRefused: (refused: RefusedEvent[]) => void
   /** For tests. */
   clock?: Clock
 }
 
 export type EventBuffer = {
-  /** Takes an event, to be sent within a second. */
+  /** Takes an event, to be sent within a second. It gets a random `event_id` if it has none. */
   track(event: EventInput): void
   /** Sends what waits. Resolves once every event that was tracked before is stored, or was passed to `onRefused`. */
   flush(): Promise<void>
@@ -31,7 +34,10 @@ const WAIT_MS = 1_000
 /** While the server is away, no more are kept. */
 const KEPT_MAX = 10_000
 
-/** Creates a buffer of events, which are sent in order: 100 at once, or those of a second. Call `flush` before the program ends. */
+/**
+ * Creates a buffer of events, which are sent in order: 100 at once, or those of a second. Call `flush` before the program ends. For
+ * servers: what waits is lost when a page is left.
+ */
 export function bufferEvents(client: Client, { onRefused, clock = systemClock }: BufferOptions): EventBuffer {
   let waiting: EventInput[] = []
   let bytes = 0
@@ -55,15 +61,16 @@ export function bufferEvents(client: Client, { onRefused, clock = systemClock }:
     return sent
   }
   const track = (event: EventInput): void => {
-    const text = JSON.stringify(event)
+    // A copy, because the caller may change the object.
+    const own = JSON.parse(JSON.stringify(event)) as EventInput
+    own.event_id ??= randomKey()
     if (kept >= KEPT_MAX) {
-      onRefused([{ event, error: tooMany() }])
+      onRefused([{ event: own, error: tooMany() }])
       return
     }
-    const length = new TextEncoder().encode(text).length + 1
+    const length = new TextEncoder().encode(JSON.stringify(own)).length + 1
     if (bytes + length > BYTES_MAX) void flush()
-    // A copy, because the caller may change the object.
-    waiting.push(JSON.parse(text) as EventInput)
+    waiting.push(own)
     bytes += length
     kept++
     if (waiting.length >= EVENTS_MAX) void flush()

@@ -83,7 +83,10 @@ export type ClientOptions = {
   apiKey?: string
   /** Sent with each request. */
   headers?: Record<string, string>
-  /** The time until the whole reply must have come, for each try. Default: 30 seconds. `Infinity` is no limit. */
+  /**
+   * The time until the whole reply must have come, for each try. Default: 30 seconds, and no limit for the upload of a file. `Infinity` is no
+   * limit.
+   */
   timeoutMs?: number
   /** How often a request that failed is sent again. Default: 2. */
   maxRetries?: number
@@ -97,7 +100,8 @@ export type ClientOptions = {
 const TIMEOUT_MS = 30_000
 const RETRIES_MAX = 2
 
-type Settings = Required<Omit<ClientOptions, 'apiKey' | 'fetch'>> & Pick<ClientOptions, 'apiKey' | 'fetch'>
+type Optional = 'apiKey' | 'fetch' | 'timeoutMs'
+type Settings = Required<Omit<ClientOptions, Optional>> & Pick<ClientOptions, Optional>
 
 /**
  * Creates a client. Each call resolves with the body of the reply, or rejects with a `CarillonError`, or with the reason of its signal if that
@@ -118,7 +122,6 @@ function settingsOf({
   baseUrl = variable('CARILLON_URL') ?? '',
   apiKey = variable('CARILLON_API_KEY'),
   headers = {},
-  timeoutMs = TIMEOUT_MS,
   maxRetries = RETRIES_MAX,
   clock = systemClock,
   random = Math.random,
@@ -128,7 +131,7 @@ function settingsOf({
     throw new Error('Everyone who opens the page can read this key. Use a publishable key, which begins with `pk_`, in browsers.')
   }
   const key = apiKey !== undefined && { apiKey }
-  return { ...rest, ...key, baseUrl: baseUrl.replace(/\/$/, ''), headers, timeoutMs, maxRetries, clock, random }
+  return { ...rest, ...key, baseUrl: baseUrl.replace(/\/$/, ''), headers, maxRetries, clock, random }
 }
 
 /** The promise of the body alone, which also gives that of the whole answer. */
@@ -200,13 +203,17 @@ function initOf({ headers: ofAll, apiKey, maxRetries }: Settings, { method, path
   else if (maxRetries > 0 && needsKey(method, path) && !hasKeyIn(headers)) headers[IDEMPOTENCY_KEY] = randomKey()
   const body = path.startsWith(FORMS) ? formOf(given.body) : given.body
   // A file is sent as it is, under the type that the caller gives, and a form under its own.
-  const isReady = body instanceof Blob || body instanceof URLSearchParams || typeof body === 'string'
+  const isReady = isFile(body) || body instanceof URLSearchParams
   if (body !== undefined && !isReady) headers['content-type'] = 'application/json'
   return { method: method.toUpperCase(), headers, ...(body !== undefined && { body: isReady ? body : JSON.stringify(body) }) }
 }
 
+const isFile = (body: unknown): body is Blob | string => body instanceof Blob || typeof body === 'string'
+
 async function attempt(settings: Settings, { url, given }: Request, init: Init): Promise<Answer<unknown>> {
-  const { signal, timeoutMs = settings.timeoutMs } = given
+  const { signal } = given
+  // How long an upload takes depends on the file and the connection.
+  const timeoutMs = given.timeoutMs ?? settings.timeoutMs ?? (isFile(given.body) ? Number.POSITIVE_INFINITY : TIMEOUT_MS)
   const ended = new AbortController()
   const end = () => ended.abort(signal?.reason)
   if (signal?.aborted) end()

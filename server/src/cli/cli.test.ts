@@ -157,13 +157,17 @@ test('an unknown option is reported in one line', async () => {
 test('config check prints every setting with its effective value and where it comes from, without secrets', async () => {
   const file = join(env.DATA_DIR as string, 'relay')
   await writeFile(file, 'smtps://carillon:a-secret-password@relay.example.com\n')
-  const given = { METRICS_TOKEN: 'a-secret-token', SYSTEM_SMTP_URL_FILE: file, JSON_BODY_LIMIT: '2MiB', RATE_RAED: '7', PORT: 'http' }
+  const secrets = { METRICS_TOKEN: 'a-secret-token', METRICS_TOKEN_FILE: file, SYSTEM_SMTP_URL_FILE: file }
+  const given = { ...secrets, JSON_BODY_LIMIT: '2MiB', RATE_RAED: '7', PORT: 'http' }
   const out = await printed(['config', 'check', '--json'], given)
   const { exitCode } = process
   process.exitCode = 0
   const { ok, problem, warnings, settings } = JSON.parse(out)
   expect([exitCode, ok, problem]).toEqual([1, false, expect.stringContaining('PORT must be a port')])
-  expect(warnings).toEqual(['RATE_RAED is not a setting. The nearest one is RATE_READ.'])
+  expect(warnings).toEqual([
+    'RATE_RAED is not a setting. The nearest one is RATE_READ.',
+    'METRICS_TOKEN and METRICS_TOKEN_FILE are both set and have different values. That of METRICS_TOKEN is used.',
+  ])
   const names = ['METRICS_TOKEN', 'SYSTEM_SMTP_URL', 'JSON_BODY_LIMIT', 'HOST', 'PORT', 'OIDC_ISSUER', 'SECRETS_KEY']
   const found = names.map((name) => settings.find((setting: { name: string }) => setting.name === name))
   expect(found.map(({ value, is_set, effective, origin, file }) => [value, is_set, effective, origin, file])).toEqual([
@@ -194,7 +198,8 @@ test('a name that looks like a setting is in the log of a start, and beside the 
     1,
     expect.stringContaining('\n- DATABSE_URL is not a setting. The nearest one is DATABASE_URL.\n'),
   ])
-  const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', RATE_RAED: '7', LOG_LEVEL: 'warn' }
-  const [line = ''] = (await carillon(['start', 'worker'], away)).out.split('\n')
+  const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', DATABASE_URL_FILE: '/none', RATE_RAED: '7', LOG_LEVEL: 'warn' }
+  const [line = '', next = ''] = (await carillon(['start', 'worker'], away)).out.split('\n')
   expect(JSON.parse(line)).toMatchObject({ level: 'warn', name: 'RATE_RAED', nearest: 'RATE_READ' })
+  expect(JSON.parse(next)).toMatchObject({ level: 'warn', name: 'DATABASE_URL' })
 })

@@ -1,4 +1,5 @@
 import { inspectConfig, settings } from '../infra/runtime/config.ts'
+import { overriddenFiles, overriddenText } from '../infra/runtime/given-settings.ts'
 import { misnamedSettings, misnamedText } from '../infra/runtime/misnamed-settings.ts'
 import { type Setting, writtenValue } from '../infra/runtime/setting-types.ts'
 import { type Command, readArguments } from './command.ts'
@@ -20,7 +21,8 @@ export const run: Command['run'] = async (args, env) => {
 
 function check(env: Record<string, string | undefined>) {
   const { problem, settings: inspected } = inspectConfig(env)
-  return { problem, warnings: misnamedSettings(env, settings).map(misnamedText), settings: inspected.map(shown) }
+  const warnings = [...misnamedSettings(env, settings).map(misnamedText), ...overriddenFiles(env, settings).map(overriddenText)]
+  return { problem, warnings, settings: inspected.map(shown) }
 }
 
 type Inspected = ReturnType<typeof inspectConfig>['settings'][number]

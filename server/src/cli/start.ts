@@ -1,5 +1,6 @@
 import type { App, Role } from '../app.ts'
 import { type Config, readConfig, settings } from '../infra/runtime/config.ts'
+import { overriddenFiles } from '../infra/runtime/given-settings.ts'
 import { misnamedSettings } from '../infra/runtime/misnamed-settings.ts'
 import { type Command, readArguments, UsageError } from './command.ts'
 import { OPTIONS } from './options.ts'
@@ -18,7 +19,7 @@ export const start: Command = {
     const config = readConfig(env)
     // Loaded only with a sound configuration, because it takes a second.
     const { startApp } = await import('../app.ts')
-    await warnOfMisnamed(config, env)
+    await warnOfNames(config, env)
     // A signal during the start stops the server once it has started: PostgreSQL must not be left behind.
     const stopping = waitForSignal()
     const app = await startApp(config, role as Role)
@@ -28,12 +29,14 @@ export const start: Command = {
   },
 }
 
-/** A misspelt setting is not an error, because the environment also has names for other programs. */
-async function warnOfMisnamed({ LOG_LEVEL }: Config, env: Record<string, string | undefined>) {
+/** A misspelt setting is not an error, because the environment also has names for other programs. Nor is a secret that overrides its file. */
+async function warnOfNames({ LOG_LEVEL }: Config, env: Record<string, string | undefined>) {
   const { createLog } = await import('../infra/runtime/log.ts')
   const log = createLog(LOG_LEVEL)
   for (const { name, nearest } of misnamedSettings(env, settings))
     log.warn({ name, nearest }, 'the environment has a name that is not a setting')
+  for (const name of overriddenFiles(env, settings))
+    log.warn({ name }, 'the environment has another value than the file, which is not used')
 }
 
 async function printStart({ url, operationsUrl, credentials, owner }: App, isProduction: boolean) {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -71,5 +71,22 @@ describe('the secrets of an installation with compose', () => {
     expect([(await stat(join(folder, 'carillon.env'))).mode & 0o077, (await stat(join(folder, 'postgres-password'))).mode & 0o777]).toEqual(
       [0, 0o644],
     )
+  })
+
+  test('are not overwritten by what they were before, and what the server does not read gets a warning', async () => {
+    const folder = join(root, 'rotated')
+    const create = () => spawnSync(process.execPath, ['deploy/docker/secrets.mjs', folder], { encoding: 'utf8' })
+    expect(create()).toMatchObject({ status: 0, stderr: '' })
+    const file = join(folder, 'SECRETS_KEY')
+    const rotated = `b:${Buffer.alloc(32).toString('base64')},${await readFile(file, 'utf8')}`
+    await writeFile(file, `${rotated}\n`)
+    await appendFile(join(folder, 'carillon.env'), 'METRICS_TOKEN=a-secret-token\n')
+    const again = create()
+    expect(await readFile(file, 'utf8')).toBe(`${rotated}\n`)
+    expect(again.stderr.trim().split('\n').toSorted()).toEqual([
+      'Warning: METRICS_TOKEN in carillon.env is not read. Set it under `environment` in compose.override.yaml.',
+      'Warning: SECRETS_KEY in carillon.env is not that in the file SECRETS_KEY, which the server reads. Change it in that file.',
+    ])
+    expect([again.status, await readdir(folder)]).toEqual([0, expect.not.arrayContaining(['METRICS_TOKEN'])])
   })
 })

@@ -97,6 +97,34 @@ test('the events at fault are reported with the error, and the others of the req
   expect(await eventsOf(w, 'kim')).toEqual(['first', 'fourth'])
 })
 
+test('events that a publishable key may not send are reported, and the others of the request are stored', async () => {
+  await using w = await world()
+  await w.users('kim', 'lee')
+  await using server = await openCountingServer(forwardTo(w))
+  const anonymous = bufferOf(server.baseUrl, { apiKey: w.keys.public })
+  anonymous.track({ name: 'first', anonymous_id: 'a' })
+  anonymous.track({ name: 'named', anonymous_id: 'a', external_id: 'kim' })
+  anonymous.track({ name: 'profile', anonymous_id: 'a', user: { data: { a: 1 } } })
+  anonymous.track({ name: 'nobody' })
+  anonymous.track({ name: 'last', anonymous_id: 'a' })
+  await anonymous.flush()
+  expect(server.requests.map(namesIn).at(-1)).toEqual(['first', 'last'])
+  const headers = { 'x-service-user-token': await w.token('kim') }
+  const signedIn = bufferOf(server.baseUrl, { apiKey: w.keys.public, headers })
+  signedIn.track(named('own'))
+  signedIn.track({ name: 'other', external_id: 'lee' })
+  signedIn.track({ name: 'unknown', anonymous_id: 'b' })
+  signedIn.track({ name: 'bare' })
+  await signedIn.flush()
+  const paramsOf = ({ refused }: { refused: RefusedEvent[] }) => refused.map(({ event, error }) => [event.name, error.reason, error.faults])
+  const fault = (param: string) => expect.objectContaining({ param })
+  const ofAnonymous = [fault('[1].external_id'), fault('[2].user'), fault('[3].anonymous_id')]
+  expect(paramsOf(anonymous)).toEqual(['named', 'profile', 'nobody'].map((name) => [name, 'not_publishable', ofAnonymous]))
+  const ofSignedIn = [fault('[1].external_id'), fault('[2].anonymous_id')]
+  expect(paramsOf(signedIn)).toEqual(['other', 'unknown'].map((name) => [name, 'other_user', ofSignedIn]))
+  expect(await eventsOf(w, 'kim')).toEqual(['own', 'bare'])
+})
+
 /** The names of the events of a user as the API shows them, oldest first. */
 async function eventsOf(w: World, user: string): Promise<string[]> {
   await w.drain()
@@ -119,6 +147,30 @@ test('a request whose reply is lost is sent again under the same key, and its ev
   expect(refused).toEqual([])
   expect(server.requests).toHaveLength(2)
   expect(await eventsOf(w, 'kim')).toEqual(['a', 'b'])
+})
+
+test('events that are tracked again after they were refused are stored once, also if they had been stored', async () => {
+  await using w = await world()
+  const forward = forwardTo(w)
+  await using server = await openCountingServer(async (request, at) => {
+    if (at === 1 || at === 2) return refusal(503, 'service_unavailable')
+    const reply = await forward(request)
+    return at === 0 ? 'cut' : reply
+  })
+  const { track, flush, refused } = bufferOf(server.baseUrl, { apiKey: w.keys.secret, maxRetries: 2, clock: createClientClock(30_000) })
+  track(named('a'))
+  track(named('b', { event_id: 'of-the-caller' }))
+  await flush()
+  expect(refused.map(({ event, error: { status } }) => [event.name, status])).toEqual([
+    ['a', 503],
+    ['b', 503],
+  ])
+  expect(refused[1]?.event.event_id).toBe('of-the-caller')
+  for (const { event } of refused) track(event)
+  track(named('a'))
+  await flush()
+  expect(refused).toHaveLength(2)
+  expect(await eventsOf(w, 'kim')).toEqual(['a', 'b', 'a'])
 })
 
 test.each<[string, Given, string]>([

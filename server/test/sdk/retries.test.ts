@@ -174,6 +174,35 @@ describe('the time of a try', () => {
     expect(clock.timers()).toBe(0)
   })
 
+  test.each<[string, Blob | string]>([
+    ['a file', new Blob(['id\nkim\n'])],
+    ['the text of a file', 'id\nkim\n'],
+  ])('has no limit by default for the upload of %s', async (_, file) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await using server = await openCountingServer(async () => {
+      await promise
+      return done
+    })
+    const clock = createClientClock()
+    const upload = (options: CallOptions, ofClient: ClientOptions = {}) =>
+      createClient({ baseUrl: server.baseUrl, clock, maxRetries: 0, ...ofClient }).post('/api/client/lists/{listId}/import', {
+        path: { listId: 7 },
+        body: file as never,
+        headers: { 'content-type': 'text/csv' },
+        ...options,
+      })
+    const call = upload({})
+    const limited = [upload({ timeoutMs: HOUR_MS }), upload({}, { timeoutMs: HOUR_MS })]
+    const rejected = limited.map((call) => expect(call).rejects.toMatchObject({ code: 'timeout' }))
+    await server.reached(3)
+    clock.advance(24 * HOUR_MS)
+    await Promise.all(rejected)
+    resolve()
+    expect(await call).toEqual({ id: 1 })
+    expect(server.requests).toHaveLength(3)
+    expect(clock.timers()).toBe(0)
+  })
+
   test('begins again with each try, and a read or a write with a key that was late is sent again', async () => {
     await using server = await openCountingServer((_, at) => (at === 0 ? 'hang' : done))
     const clock = createClientClock(10_000)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, readConfig, settings } from './config.ts'
+import { overriddenFiles } from './given-settings.ts'
 
 const problemsOf = (env: Record<string, string>) => {
   try {
@@ -160,12 +161,21 @@ describe('a secret in a file', () => {
     expect([...(named ?? '').matchAll(/^- (\w+)_FILE cannot be used/gm)].map(([, name]) => name)).toEqual(secrets)
   })
 
-  test('is not given twice, and a file that cannot be used is a problem that says why', async () => {
+  test('gives way to the environment, and is reported if it has another value', async () => {
+    const key = (id: string) => `${id}:${Buffer.alloc(32).toString('base64')}`
+    const SECRETS_KEY_FILE = await file('former', `${key('a')}\n`)
+    expect(readConfig({ SECRETS_KEY_FILE, SECRETS_KEY: key('b') }).SECRETS_KEY).toEqual([key('b')])
+    expect(overriddenFiles({ SECRETS_KEY_FILE, SECRETS_KEY: key('b') }, settings)).toEqual(['SECRETS_KEY'])
+    // As for a command with `node --env-file=…` where compose gives the files too.
+    expect(readConfig({ SECRETS_KEY_FILE, SECRETS_KEY: key('a') }).SECRETS_KEY).toEqual([key('a')])
+    for (const SECRETS_KEY of [key('a'), '']) expect(overriddenFiles({ SECRETS_KEY_FILE, SECRETS_KEY }, settings)).toEqual([])
+    const missing = join(folder, 'none')
+    expect(overriddenFiles({ SECRETS_KEY_FILE: missing, SECRETS_KEY: key('b') }, settings)).toEqual(['SECRETS_KEY'])
+  })
+
+  test('that cannot be used is a problem that says why', async () => {
     const key = `a:${Buffer.alloc(32).toString('base64')}`
     const path = await file('key', key)
-    expect(problemsOf({ SECRETS_KEY: key, SECRETS_KEY_FILE: path })).toContain(
-      '- SECRETS_KEY and SECRETS_KEY_FILE are both set. Set one of them.',
-    )
     const missing = join(folder, 'none')
     const refused = problemsOf({ NODE_ENV: 'production', SECRETS_KEY_FILE: missing, SESSION_JWT_KEYS: `a:${'x'.repeat(32)}` })
     expect(refused).toBe(`The configuration has 1 problem(s):\n- SECRETS_KEY_FILE cannot be used: there is no file ${missing}.`)

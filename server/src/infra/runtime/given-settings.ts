@@ -21,14 +21,30 @@ export function givenSettings(env: Environment, settings: Record<string, { secre
   return { given: new Map<string, Given>(given), problems: new Map<string, string>(problems) }
 }
 
+/** The secrets whose text in the environment is not that of their file, which is not used. */
+export const overriddenFiles = (env: Environment, settings: Record<string, { secret?: boolean }>): string[] =>
+  Object.keys(settings).filter((name) => {
+    const { text, file } = namedIn(env, name, settings[name]?.secret ?? false)
+    if (!text || !file) return false
+    const read = readText(file)
+    return 'problem' in read || read.text.trim() !== text
+  })
+
+export const overriddenText = (name: string): string =>
+  `${name} and ${fileNameOf(name)} are both set and have different values. That of ${name} is used.`
+
+/** The environment comes first, so that whoever overrides a setting there need not know that it is also in a file. */
 function givenIn(env: Environment, name: string, isSecret: boolean): Given | { problem: string } | null {
-  const text = env[name]?.trim()
-  const file = isSecret ? env[fileNameOf(name)]?.trim() : undefined
-  if (!file) return text ? { text, file: null } : null
-  if (text) return { problem: `${name} and ${fileNameOf(name)} are both set. Set one of them.` }
+  const { text, file } = namedIn(env, name, isSecret)
+  if (text || !file) return text ? { text, file: null } : null
   const read = readText(file)
   return 'problem' in read ? { problem: `${fileNameOf(name)} cannot be used: ${read.problem}.` } : { text: read.text, file }
 }
+
+const namedIn = (env: Environment, name: string, isSecret: boolean) => ({
+  text: env[name]?.trim(),
+  file: isSecret ? env[fileNameOf(name)]?.trim() : undefined,
+})
 
 function readText(path: string): { text: string } | { problem: string } {
   try {

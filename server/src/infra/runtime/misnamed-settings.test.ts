@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { settings } from './config.ts'
 import { misnamedSettings } from './misnamed-settings.ts'
@@ -27,6 +29,13 @@ test('settings, empty names, and names near a setting that is given are not repo
   expect(misnamed(Object.fromEntries(own.map((name) => [name, 'x'])))).toEqual([])
   expect(misnamed({ DATABSE_URL: ' ' })).toEqual([])
   expect(misnamed({ DATABASE_URI: 'x', DATABASE_URL: 'postgres://127.0.0.1/carillon' })).toEqual([])
+})
+
+test('the variables that our client reads are not reported', () => {
+  const files = readdirSync('sdk/src').map((file) => readFileSync(join('sdk/src', file), 'utf8'))
+  const names = files.flatMap((text) => [...text.matchAll(/variable\('(\w+)'\)/g)].map(([, name = '']) => name))
+  expect(names).toContain('CARILLON_URL')
+  expect(misnamed(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([])
 })
 
 /** Names that shells, systemd, containers, platforms, npm, proxies, databases, and libraries of Node and OpenTelemetry use. */

@@ -25,8 +25,8 @@ const OWN_PREFIXES = [
 /** No setting begins so. */
 const PRODUCT = 'CARILLON_'
 
-/** The command `request` and the examples of the guides read the first one, and our tests and scripts the others. */
-const OTHERS_OF_OURS = ['SECRET_KEY', 'CARILLON_CHROMIUM', 'CARILLON_TEST_SERVER']
+/** Read by the command `request` and the examples of the guides, by the TypeScript client (two), and by our tests and scripts. */
+const OTHERS_OF_OURS = ['SECRET_KEY', 'CARILLON_URL', 'CARILLON_API_KEY', 'CARILLON_CHROMIUM', 'CARILLON_TEST_SERVER']
 
 /** The names in the order of the environment. Those with an empty value are left out. */
 export function misnamedSettings(env: Environment, settings: Record<string, { secret?: boolean }>): Misnamed[] {

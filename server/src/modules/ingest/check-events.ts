@@ -1,6 +1,6 @@
 /** Checks events when they are accepted, and reads them when they are applied. Pure. */
 import type { Caller, ProjectDefaults } from '../../infra/runtime/ctx.ts'
-import { ApiError, type Fault } from '../../lib/errors.ts'
+import { ApiError, type ErrorReason, type Fault } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/times.ts'
 import { checker, ITEM_ERRORS_MAX } from '../../lib/validate.ts'
 import type { AcceptedEvent } from '../events/index.ts'
@@ -51,21 +51,29 @@ function located(fault: Fault, at: number): Fault {
   return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
 }
 
-/** Without a user token, a publishable key can only send anonymous events that change no profile (D-PK-1). */
+/** Without a user token, a publishable key can only send anonymous events that change no profile (D-PK-1). Throws 403 that names the others. */
 export function requireAnonymousEvents(items: unknown[], caller: Caller): void {
   if (caller.kind !== 'anonymous') return
-  const allowed = items.every((item) => {
-    const { external_id = null, anonymous_id = null, user } = (item ?? {}) as Record<string, unknown>
-    return external_id === null && anonymous_id !== null && user === undefined
+  refuseMembers(items.map(notPublishable), {
+    reason: 'not_publishable',
+    message: 'Without a user token, a publishable key can only send events that have `anonymous_id` and neither `external_id` nor `user`.',
   })
-  if (allowed) return
-  throw new ApiError(
-    'permission_denied',
-    'Without a user token, a publishable key can only send events that have `anonymous_id` and neither `external_id` nor `user`.',
-    {
-      reason: 'not_publishable',
-    },
+}
+
+/** The first member that is not permitted, or missing. */
+function notPublishable(item: unknown): string | null {
+  const { external_id = null, anonymous_id = null, user } = (item ?? {}) as Record<string, unknown>
+  if (external_id !== null) return 'external_id'
+  if (user !== undefined) return 'user'
+  return anonymous_id === null ? 'anonymous_id' : null
+}
+
+/** `members` has the member of each event that is at fault, or null. Throws 403 that names them, because the other events may be sent. */
+export function refuseMembers(members: (string | null)[], { reason, message }: { reason: ErrorReason; message: string }): void {
+  const faults = members.flatMap((member, at): Fault[] =>
+    member === null ? [] : [{ code: 'permission_denied', param: `[${at}].${member}`, message }],
   )
+  if (faults.length > 0) throw new ApiError('permission_denied', message, { reason, faults })
 }
 
 const profileOf = ({ anonymous_id, external_id, user = {} }: EventInput): Profile =>

@@ -3,12 +3,12 @@ import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { admitNames, type UsedName } from '../../infra/runtime/new-names.ts'
 import type { ReplyRecord } from '../../infra/runtime/reply-record.ts'
 import { pathOf } from '../../lib/attribute-paths.ts'
-import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
+import { type Fault, refuse } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { usedDataKeys, usedEventNames } from '../events/index.ts'
 import { checkDeferredItem, findUsers, resolveIds, usedAttributes } from '../users/index.ts'
-import { checkEvent, requireAnonymousEvents } from './check-events.ts'
+import { checkEvent, refuseMembers, requireAnonymousEvents } from './check-events.ts'
 import type { EventInput } from './schema.ts'
 
 /** A request with its bytes, which are stored unchanged. */
@@ -76,17 +76,23 @@ async function append(
 /** With a user token, ids can be left out. Given ids must be those of that user, who can have several anonymous ids. Throws 403. */
 async function requireOwnIds(ctx: ProjectCtx, userId: UserId, items: EventInput[]): Promise<void> {
   const [user] = await findUsers(ctx, [userId])
-  const isOther = items.some(({ external_id = null }) => external_id !== null && external_id !== user?.external_id)
   const earlier = items.flatMap(({ anonymous_id = null }) =>
     anonymous_id === null || anonymous_id === user?.anonymous_id ? [] : [anonymous_id],
   )
-  if (!isOther && (earlier.length === 0 || (await areAnonymousIdsOf(ctx, userId, distinct(earlier))))) return
-  throw new ApiError('permission_denied', 'Omit user ids from events, or use the ids of the user that the user token belongs to.', {
+  const others = earlier.length === 0 ? new Set<string | null>() : await anonymousIdsOfOthers(ctx, userId, distinct(earlier))
+  const foreign = items.map(({ external_id = null, anonymous_id = null }) => {
+    if (external_id !== null && external_id !== user?.external_id) return 'external_id'
+    return others.has(anonymous_id) ? 'anonymous_id' : null
+  })
+  refuseMembers(foreign, {
     reason: 'other_user',
+    message: 'Omit user ids from events, or use the ids of the user that the user token belongs to.',
   })
 }
 
-async function areAnonymousIdsOf(ctx: ProjectCtx, userId: UserId, anonymousIds: string[]): Promise<boolean> {
+/** Those of these ids that the user does not have. */
+async function anonymousIdsOfOthers(ctx: ProjectCtx, userId: UserId, anonymousIds: string[]): Promise<Set<string | null>> {
   const found = await resolveIds(ctx, [], anonymousIds)
-  return found.length === anonymousIds.length && found.every(({ id }) => id === userId)
+  const own = new Set(found.filter(({ id }) => id === userId).map(({ anonymous_id }) => anonymous_id))
+  return new Set(anonymousIds.filter((id) => !own.has(id)))
 }
