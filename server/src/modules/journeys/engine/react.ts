@@ -159,11 +159,13 @@ function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): T
   }
 }
 
-/** The next wait counts from now, and places of a balancer are reserved anew. */
+/** The next wait counts from now, places of a balancer are reserved anew, and messages are looked at. */
 function actAgain(run: Run, entrance: Entrance): Task[] {
   const { now } = run
   setBack(entrance, now)
   if (entrance.isHeld) return []
+  // It may have been sent in the future that did not come, also if the user had arrived before.
+  if (entrance.step.type === 'action' && entrance.parked === null) setTimer(entrance, now)
   const isAnew = entrance.step.type === 'balancer' || entrance.parked !== null
   return isAnew ? decideFirst(run.round, entrance, now) : [{ entrance, inputs: [{ is: 'changed', what: [] }], at: now }]
 }
