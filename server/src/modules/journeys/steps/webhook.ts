@@ -66,6 +66,10 @@ const OWN_HEADERS = ['host', 'content-length', 'connection', 'transfer-encoding'
 /** What begins an URL up to its path: no Liquid may choose the host. */
 const ORIGIN = /^https?:\/\/[^\s/?#{}]+(?:[/?#]|$)/i
 const LINE_BREAK = /[\r\n\0]/
+const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/
+
+/** Whether HTTP can carry a text as the value of a header: emoji and most scripts it cannot. */
+export const isHeaderText = (text: string): boolean => !NOT_IN_HEADERS.test(text)
 
 function publishedFaults(settings: Settings): Fault[] {
   const { url, headers = {}, body } = settings
@@ -99,6 +103,7 @@ function callOf(settings: Settings, rendered: StepContext['rendered']): Effect |
   const texts = filled.value
   if ([texts.url, ...Object.values(texts.headers)].some((text) => LINE_BREAK.test(text)))
     return { problem: 'a header or the URL has a line break' }
+  if (!Object.values(texts.headers).every(isHeaderText)) return { problem: 'a header has a character that HTTP cannot carry' }
   return {
     is: 'call',
     method,
@@ -179,6 +184,12 @@ const CASES: Case<Settings>[] = [
     settings: score,
     given: { rendered: { ...texts, 'headers.X-Plan': { text: 'pro\r\nX-Admin: 1' } } },
     decides: { is: 'go', path: 'failed', reason: 'render_failed', seen: { problem: 'a header or the URL has a line break' } },
+  },
+  {
+    title: 'a header that HTTP cannot carry',
+    settings: score,
+    given: { rendered: { ...texts, 'headers.X-Plan': { text: 'pro 🎉' } } },
+    decides: { is: 'go', path: 'failed', reason: 'render_failed', seen: { problem: 'a header has a character that HTTP cannot carry' } },
   },
   {
     title: 'waits for the answer longer than retries take',
