@@ -115,7 +115,9 @@ function callOf(settings: Settings, rendered: StepContext['rendered']): Effect |
   }
 }
 
-function decide(settings: Settings, { input, now, rendered }: StepContext): Decision {
+const lastAnswer = (calledAt: Date) => new Date(calledAt.getTime() + ANSWER_MAX_MS)
+
+function decide(settings: Settings, { input, now, arrivedAt, rendered }: StepContext): Decision {
   switch (input.is) {
     case 'arrived': {
       const call = callOf(settings, rendered)
@@ -124,10 +126,12 @@ function decide(settings: Settings, { input, now, rendered }: StepContext): Deci
     }
     case 'done':
       if (input.result.is === 'refused') return { is: 'go', path: 'failed', reason: input.result.reason }
-      return { is: 'wait', until: new Date(now.getTime() + ANSWER_MAX_MS), on: [], note: 'called' }
+      return { is: 'wait', until: lastAnswer(now), on: [], note: 'called' }
     case 'answer':
       return decideAnswer(input.answer.status, input.problem)
     case 'timer':
+      // That of an exit criterion comes earlier, and is made again as that of the step if it failed.
+      if (now < lastAnswer(arrivedAt)) return { is: 'wait', until: lastAnswer(arrivedAt), on: [], note: 'called' }
       return { is: 'go', path: 'failed', reason: 'no_answer' }
     default:
       return { is: 'stay' }
@@ -236,8 +240,14 @@ const CASES: Case<Settings>[] = [
   {
     title: 'no answer for 25 hours',
     settings: score,
-    given: { input: { is: 'timer' } },
+    given: { now: new Date('2026-11-24T10:00:00Z'), input: { is: 'timer' } },
     decides: { is: 'go', path: 'failed', reason: 'no_answer' },
+  },
+  {
+    title: 'waits on when the timer was early',
+    settings: score,
+    given: { now: new Date('2026-11-24T09:59:00Z'), input: { is: 'timer' } },
+    decides: { is: 'wait', until: new Date('2026-11-24T10:00:00Z'), on: [], note: 'called' },
   },
   {
     title: 'an event changes nothing',
