@@ -42,7 +42,7 @@ import {
   mergeMemberships,
   projectsWithDueMemberships,
 } from './modules/lists/index.ts'
-import { enqueueMessages } from './modules/messages/index.ts'
+import { enqueueMessages, type Priority, TIMED, TRANSACTIONAL } from './modules/messages/index.ts'
 import { inEachProject } from './modules/projects/index.ts'
 import { recordSignUps } from './modules/subscriptions/index.ts'
 import { identifyUsers, joinChanges, requireSameErasures, systemEventsOf } from './modules/users/index.ts'
@@ -104,15 +104,19 @@ export async function applyWave(
 
 const NOTHING_APPLIED: Applied = { events: [], intents: [] }
 
-/** Records what users did, and creates the messages of trigger campaigns and of journeys, once everything that may forbid them is known. */
+/**
+ * Records what users did, and creates the messages of trigger campaigns and of journeys, once everything that may forbid them is known. The
+ * priority is that of trigger campaigns.
+ */
 export async function finishWave(
   ctx: InTx,
   events: StoredEvent[],
   { events: ofSteps, intents }: Applied,
-  { requestOf, triggers }: { requestOf?: RequestOf | undefined; triggers?: TriggersOf } = {},
+  { requestOf, triggers, priority = TRANSACTIONAL }: { requestOf?: RequestOf | undefined; triggers?: TriggersOf; priority?: Priority } = {},
 ): Promise<void> {
   await recordActivity(ctx, [...events, ...ofSteps])
-  const all = [...(await matchTriggers(ctx, [...events, ...ofSteps], triggers)), ...intents]
+  const triggered = await matchTriggers(ctx, [...events, ...ofSteps], triggers)
+  const all = [...triggered.map((intent) => ({ ...intent, priority })), ...intents]
   await enqueueMessages(ctx, requestOf ? all.map((intent) => withRequest(intent, requestOf(intent))) : all)
 }
 
@@ -124,6 +128,6 @@ async function applyDue(ctx: InTx): Promise<number> {
   const { changes, evaluated } = await evaluateDueMemberships(ctx)
   const events = await storeEvents(ctx, membershipEventsOf(ctx, changes), TIMERS)
   await appendListChanges(ctx, changes)
-  await finishWave(ctx, events, NOTHING_APPLIED)
+  await finishWave(ctx, events, NOTHING_APPLIED, { priority: TIMED })
   return evaluated
 }

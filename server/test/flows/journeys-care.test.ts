@@ -5,6 +5,8 @@ import { sql } from '../../src/infra/postgres/db.ts'
 import { type StoredTrail, trailOf } from '../../src/modules/positions/index.ts'
 import { listOf } from '../blasts.ts'
 import { createJourney, userIdOf } from '../journeys.ts'
+import { answerOrders, sendOver } from '../mailing.ts'
+import { openRelay } from '../relay.ts'
 import { select } from '../select.ts'
 import { type World, world } from '../world.ts'
 
@@ -183,6 +185,38 @@ test('a call that was asked for in a future that did not come is given up in tim
   await withoutCalls()
   expect(await inside(w)).toEqual([])
 })
+
+test.each(['before', 'in'])(
+  'users who arrived %s a future in which their message was sent wait for its delivery from now',
+  async (when) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    await w.users('ana')
+    const { id: campaign_id } = await answerOrders(w)
+    const mail = { type: 'action', ...at, data: { campaign_id, wait: 'delivered', wait_hours: 1 }, children: to('end') }
+    await live(w, { start: { ...start, children: to('mail') }, mail, end: steps.end })
+    await w.drain()
+    const before = w.clock.now()
+    const enterAt = async (step: string) => {
+      if (step !== when) return
+      await send(w, { name: 'cart', external_id: 'ana' })
+      await w.drain('ingest.apply')
+    }
+    await enterAt('before')
+    w.advance('2 days')
+    await enterAt('in')
+    await w.drain()
+    expect(relay.mails).toHaveLength(1)
+    w.clock.set(before)
+    await w.drain()
+    expect(await inside(w)).toMatchObject([{ due_at: new Date(before.getTime() + 3_600_000) }])
+    w.advance('1 hour')
+    await w.drain()
+    expect(await past(w)).toMatchObject([{ reason: 'exit' }])
+    expect(relay.mails).toHaveLength(1)
+  },
+)
 
 test('users who acted in a future that did not come act again: waits count from now, and places, calls and schedules too', async () => {
   await using w = await world()

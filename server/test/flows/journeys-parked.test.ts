@@ -1,6 +1,8 @@
 /** A decision of a journey that failed, and is made again at a request. */
 import { expect, test } from 'vitest'
 import { createJourney, putInside, READY } from '../journeys.ts'
+import { answerOrders, sendOver } from '../mailing.ts'
+import { openRelay } from '../relay.ts'
 import { select } from '../select.ts'
 import { type World, world } from '../world.ts'
 
@@ -86,6 +88,49 @@ test('a user whose timer failed at a message takes the path of the message, once
   await w.drain()
   expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(1)
   expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
+})
+
+test('a user at a call whose timer failed before the time for an answer is over still waits for it', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  receiver.answer(503)
+  await w.users('ana')
+  const call = { type: 'webhook', x: 0, y: 9, data: { url: receiver.url }, children: [{ external_id: 'w1', path: 'success' }] }
+  const steps = { ...READY, api: { ...READY.api, children: [{ external_id: 'call' }] }, call }
+  const journey = await createJourney(w, { status: 'live' }, steps)
+  await journey.post('entrances', { external_id: 'ana' })
+  await w.drain()
+  expect(receiver.requests).toHaveLength(1)
+  // As the timer of an exit criterion leaves them, which comes earlier.
+  await parkAll(w, 'timer: a statement failed')
+  expect((await journey.post('users/ana/retry')).status).toBe(202)
+  await w.drain()
+  const arrived = w.clock.now().getTime()
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'call', due_at: new Date(arrived + 25 * 3_600_000).toISOString() }])
+  receiver.answer(200)
+  w.advance('10 seconds')
+  await w.drain()
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
+})
+
+test('a message that follows from a retry at another message is transactional', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await w.users('ana')
+  const { id: campaign_id } = await answerOrders(w)
+  const send = { type: 'action', x: 0, y: 9, data: { campaign_id, wait: 'delivered', wait_hours: 1 }, children: [{ external_id: 'next' }] }
+  const next = { type: 'action', x: 0, y: 18, data: { campaign_id } }
+  const start = { ...READY.start, children: [{ external_id: 'send' }] }
+  const journey = await createJourney(w, { status: 'live' }, { start, send, next })
+  await w.post('/api/client/events', [{ name: 'cart', external_id: 'ana' }])
+  await w.drain()
+  await parkAll(w, 'timer: a statement failed')
+  w.advance('2 hours')
+  expect((await journey.post('users/ana/retry')).status).toBe(202)
+  await w.drain('ingest.apply')
+  await w.drain('messages.send')
+  expect(relay.mails).toHaveLength(2)
 })
 
 test.each(['entrance', 'arrival'])('an event that came while its user was parked at a wait counts, since %s', async (since) => {

@@ -135,3 +135,23 @@ test('users in an exclusion list get no message, by an event or a request', asyn
     'lee: skipped excluded',
   ])
 })
+
+test('a message that follows from a list which users enter because time passes delays no password reset', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const rule = { event: 'login', within: '1h', exactly: 0 }
+  await w.post('/api/client/lists', { name: 'Away', type: 'dynamic', rule })
+  await w.post('/api/client/events', [{ name: 'login', external_id: 'ana' }])
+  await w.drain()
+  const subscription_id = await subscriptionTo(w)
+  const made = await w.post(CAMPAIGNS, { type: 'trigger', name: 'Back', subscription_id, event_name: 'list_entered' })
+  await w.put(`${CAMPAIGNS}/${made.body.id}/templates/en`, { from: 'shop@example.com', subject: 'Hi', html: '<p>Hi</p>' })
+  await write(w, made.body, { state: 'running' })
+  w.advance('61 minutes')
+  await w.drain('timers.apply')
+  const sent = async () => (await w.get('/api/client/sandbox/messages')).body.results
+  await w.drain('messages.send', 'messages.send-bulk')
+  expect(await sent()).toEqual([])
+  await w.drain('messages.send-timed')
+  expect(await sent()).toHaveLength(1)
+})

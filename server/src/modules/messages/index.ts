@@ -58,6 +58,7 @@ export {
   type MessageOrigin,
   type MessageState,
   PENDING_STATES,
+  type Priority,
   type Reason,
   SEND_JOBS,
   SENT_STATES,

@@ -91,7 +91,7 @@ export type Reason =
 export type Priority = 0 | 1 | 2
 export const TRANSACTIONAL: Priority = 0
 export const BULK: Priority = 1
-/** Of journeys, when a time has come: reminders at nine o’clock. */
+/** When a time has come: reminders at nine o’clock, and what follows from lists that users enter or leave because time passes. */
 export const TIMED: Priority = 2
 
 /** The jobs that send, for those who have just enqueued messages. */

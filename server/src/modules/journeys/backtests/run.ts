@@ -5,6 +5,7 @@ import { type Ctx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime
 import { addressOf } from '../../../lib/channels.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
+import { own } from '../../../lib/own.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { type PastEvent, pastEventsOf, usersWithPastEvents } from '../../events/index.ts'
 import { audienceAfter } from '../../lists/index.ts'
@@ -227,7 +228,7 @@ function givenFor(
     answerOf({ entrance, visit, step, at }) {
       const live = recorded.find(({ entrance_id }) => entrance_id === entrance.id)
       const made = live?.trail.find((one) => one.visit === visit && one.step === step.key && one.left_at !== null)
-      const answer = live?.answers[step.key]
+      const answer = live && own(live.answers, step.key)
       if (!made || !answer) return { ...answerOf(undefined), at }
       const problem = made.path === 'success' || made.reason === 'answered' ? null : made.reason
       return { answer, problem, at: new Date(made.left_at as string) }

@@ -13,6 +13,7 @@ import { isTooDeep } from '../../../lib/validate.ts'
 import { inProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
 import { CALL } from '../job-names.ts'
+import { isHeaderText } from '../steps/webhook.ts'
 import { sealContext } from '../versions/secrets.ts'
 import { type CallRow, claimCalls, deferCall, deleteCall } from './queries.ts'
 import { nextTryAt, resultOf } from './retry.ts'
@@ -23,6 +24,8 @@ const PER_HOST = 10
 const LEASE_MS = 30 * SECOND_MS
 const CONNECT_TIMEOUT_MS = 5000
 const ANSWER_BYTES_MAX = 8192
+/** How a call fails that is not tried again, because it never can be made. */
+const IMPOSSIBLE = { is: 'failed', reason: 'blocked', elapsedMs: 0 } as const
 
 /** Makes the calls that are due and have room. Others are leased while these are under way. */
 export async function callDue(ctx: Ctx, stop: AbortSignal): Promise<Started> {
@@ -61,10 +64,12 @@ async function make(ctx: Ctx, call: CallRow, stop: AbortSignal): Promise<void> {
 
 async function send(ctx: Ctx, { journey_id, entrance_id, visit, request }: CallRow): Promise<SafeResponse> {
   const { method, url, headers, body, timeoutMs } = request
-  const opened = Object.entries(headers).map(([name, value]) => [
+  const opened = Object.entries(headers).map(([name, value]): [string, string] => [
     name,
     typeof value === 'string' ? value : ctx.secrets.open(value.secret, sealContext(journey_id)),
   ])
+  // The step has checked all but secrets.
+  if (!opened.every(([, text]) => isHeaderText(text))) return { ...IMPOSSIBLE, message: 'A header has a character that HTTP cannot carry.' }
   try {
     return await ctx.fetch.request({
       method: method as SafeRequest['method'],
@@ -77,7 +82,7 @@ async function send(ctx: Ctx, { journey_id, entrance_id, visit, request }: CallR
     })
   } catch (error) {
     // Liquid can make a URL that is none.
-    if (error instanceof TypeError) return { is: 'failed', reason: 'blocked', message: 'The URL is not valid.', elapsedMs: 0 }
+    if (error instanceof TypeError) return { ...IMPOSSIBLE, message: 'The URL is not valid.' }
     throw error
   }
 }

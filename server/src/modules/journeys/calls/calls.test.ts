@@ -101,6 +101,19 @@ test.each([
   ])
 })
 
+test.each(['{{ user.external_id }} 🎉', { secret: '🎉' }])(
+  'a call with a header that HTTP cannot carry fails at once: %j',
+  async (value) => {
+    await using w = await world()
+    const receiver = await w.receiver()
+    const { journey } = await atCall(w, receiver.url, { headers: { 'x-name': value } })
+    await w.drain()
+    expect(receiver.requests).toEqual([])
+    const [{ visits }] = (await journey.get('users/ana')).entrances
+    expect(visits.find(({ step }: any) => step === 'call')).toMatchObject({ path: 'failed' })
+  },
+)
+
 test('a call that the step has given up is not made', async () => {
   await using w = await world()
   const receiver = await w.receiver()

@@ -61,6 +61,27 @@ test('a user at a step that fails stays there, with the reason, until the decisi
   expect(entrance).toMatchObject({ parked: null, visit: 2 })
 })
 
+test.each([
+  ['fails', [came('bought')]],
+  ['comes after a fact that fails', [{ is: 'changed', what: [] }, came('bought')]],
+] as [string, Input[]][])('an event whose decision %s counts when the decision is made again', (_, inputs) => {
+  const round = openRound()
+  const rule = { attribute: 'data.plan', is: 'pro' }
+  const conditions = [
+    { path: 'ruled', rule },
+    { path: 'came', event_name: 'bought' },
+  ]
+  const wait = step('wait', 'wait_until', { conditions, timeout: '3d' }, ['ruled', 'out'], ['came', 'out'])
+  const entrance = enterWith(round, wait, step('out', 'exit', {}))
+  const broken = () => {
+    throw new Error('broken')
+  }
+  advance({ ...round, loaded: { ...round.loaded, rule: broken }, onFailure: () => undefined }, [{ entrance, inputs, at: now }])
+  expect(entrance).toMatchObject({ parked: `${inputs[0]?.is}: broken`, visit: 2 })
+  advance(round, [{ entrance, inputs: [{ is: 'arrived' }], at: now }])
+  expect(leftBy(round, entrance, 'wait')).toEqual([['came', 'event', 1]])
+})
+
 test('a user who is led in a circle exits after 100 visits, and has left each step once', () => {
   const round = openRound()
   const nothing = { format: 'duration', minutes: 0 }

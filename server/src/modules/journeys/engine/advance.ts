@@ -47,10 +47,13 @@ export function advance(round: Round, tasks: Task[]): { next: Task[]; asked: Ask
   const asked: Asked[] = []
   for (const { entrance, inputs, at } of tasks) {
     const { visit } = entrance
-    for (const input of inputs) {
+    for (const [index, input] of inputs.entries()) {
       if (entrance.outcome !== null || entrance.visit !== visit) break
       const decision = decide(round, entrance, input, at)
-      if (decision === null) break
+      if (decision === null) {
+        for (const left of inputs.slice(index)) noteMatch(round, entrance, entrance.step, left, at)
+        break
+      }
       if (isTimeUp(entrance, input, decision) && round.isHeld(entrance.graph)) {
         restUntilResumed(entrance, at)
         continue
@@ -88,6 +91,29 @@ export function decide(round: Round, entrance: Entrance, input: Input, at: Date,
     round.onFailure(entrance, error)
     park(entrance, `${input.is}: ${(error as Error).message}`, at)
     return null
+  }
+}
+
+/** Notes what an event or a list move fulfils of a step that does not decide about it, or fails to, for its next decision. */
+export function noteMatch(round: Round, entrance: Entrance, step: CompiledStep, input: Input, at: Date): void {
+  for (const name of matchesOf(round, entrance, step, input, at)) {
+    const key = `${step.key}:${name}`
+    const instant = (input.is === 'event' ? input.createdAt : at).toISOString()
+    if (entrance.seen[key] === instant) continue
+    entrance.seen = { ...entrance.seen, [key]: instant }
+    entrance.isChanged = true
+  }
+}
+
+/** What the input fulfils; nothing if that fails, so that the other users of the batch go on. */
+function matchesOf(round: Round, entrance: Entrance, step: CompiledStep, input: Input, at: Date): string[] {
+  try {
+    const context = contextOf(round.loaded, entrance, step, input, at)
+    return (context && step.kind.matches?.(step.settings, context, step === entrance.step)) ?? []
+  } catch (error) {
+    // At its own step the user is parked, for the failure that was reported.
+    if (step !== entrance.step) round.onFailure(entrance, error)
+    return []
   }
 }
 

@@ -2,7 +2,7 @@
 import type { JourneyItem } from '../queue-items.ts'
 import { isSameRate } from '../steps/balancer.ts'
 import { DEFAULT_PATH, type Input } from '../steps/step.ts'
-import { contextOf, decide, decideFirst, jump, type Question, type Task } from './advance.ts'
+import { decide, decideFirst, jump, noteMatch, type Question, type Task } from './advance.ts'
 import { actAt, type Entrance, SKIPPED, setBack, setTimer, unpark } from './entrance.ts'
 import { dependenciesOf, type Fact, inputOf, type Occasion } from './facts.ts'
 import type { CompiledStep } from './graph.ts'
@@ -73,20 +73,9 @@ export function noteMatches(run: Run, { userId, at, facts }: Occasion): void {
       if (step === entrance.step && entrance.parked === null) continue
       for (const fact of facts) {
         if (fact.is === 'changed' || !concerns(fact) || !isAbout(step, fact)) continue
-        noteMatch(run, entrance, step, fact, at)
+        noteMatch(run.round, entrance, step, inputOf(fact), at)
       }
     }
-  }
-}
-
-function noteMatch(run: Run, entrance: Entrance, step: CompiledStep, fact: Fact, at: Date): void {
-  const context = contextOf(run.world.loaded, entrance, step, inputOf(fact), at)
-  for (const name of (context && step.kind.matches?.(step.settings, context, step === entrance.step)) ?? []) {
-    const key = `${step.key}:${name}`
-    const instant = (fact.is === 'event' ? fact.createdAt : at).toISOString()
-    if (entrance.seen[key] === instant) continue
-    entrance.seen = { ...entrance.seen, [key]: instant }
-    entrance.isChanged = true
   }
 }
 
@@ -159,11 +148,13 @@ function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): T
   }
 }
 
-/** The next wait counts from now, and places of a balancer are reserved anew. */
+/** The next wait counts from now, places of a balancer are reserved anew, and messages are looked at. */
 function actAgain(run: Run, entrance: Entrance): Task[] {
   const { now } = run
   setBack(entrance, now)
   if (entrance.isHeld) return []
+  // It may have been sent in the future that did not come, also if the user had arrived before.
+  if (entrance.step.type === 'action' && entrance.parked === null) setTimer(entrance, now)
   const isAnew = entrance.step.type === 'balancer' || entrance.parked !== null
   return isAnew ? decideFirst(run.round, entrance, now) : [{ entrance, inputs: [{ is: 'changed', what: [] }], at: now }]
 }

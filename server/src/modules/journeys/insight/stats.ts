@@ -1,6 +1,7 @@
 /** The statistics of journeys and of their steps. */
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
+import { own } from '../../../lib/own.ts'
 import type { JourneyStats, StepStats } from '../schema.ts'
 import { type CountRow, countsOf, countsOfJourneys } from './counts.queries.ts'
 
@@ -48,7 +49,7 @@ export function stepStats(counts: readonly CountRow[]): Map<string, StepCounts> 
       step.left += users
       step.active -= users
       // An author may name a path as a member that all objects have.
-      if (path !== null) step.paths = { ...step.paths, [path]: (Object.hasOwn(step.paths, path) ? (step.paths[path] ?? 0) : 0) + users }
+      if (path !== null) step.paths = { ...step.paths, [path]: (own(step.paths, path) ?? 0) + users }
     }
   }
   return stats

@@ -51,10 +51,12 @@ export async function applyOccasions(
     inMemory(ctx, published, found),
   )
   await dropOrphans(ctx, run, relevant)
+  // Before an outcome takes the place of a retry.
+  const asked = usersAsked(relevant)
   await readOutcomes(ctx, run, relevant)
   await applyWave(run, relevant)
   await save(ctx, run)
-  return { events: world.stored, intents: intentsOf(world, relevant) }
+  return { events: world.stored, intents: intentsOf(world, asked) }
 }
 
 /** Converts stored rows to the entrances that the engine works on. */
@@ -78,18 +80,21 @@ const reportParked =
 const isRequest = (item: JourneyItem): boolean =>
   item.do === 'enter' ? item.cause.startsWith('api:') : item.do === 'move' || item.do === 'skip' || item.do === 'retry'
 
+/** The users with an event or a request. */
+function usersAsked(occasions: Occasion[]): ReadonlySet<UserId> {
+  const isAsked = ({ facts, items, isOfTime }: Occasion) => (facts.length > 0 && !isOfTime) || items.some(isRequest)
+  return new Set(occasions.filter(isAsked).map(({ userId }) => userId))
+}
+
 /**
  * The messages of a wave, without those whose users left while they waited for them, or left early. Those that follow from neither an event nor a
  * request have a priority of their own: a million reminders at nine o’clock do not delay a password reset, and a campaign does not delay them.
  */
-const intentsOf = ({ intended }: LiveWorld, occasions: Occasion[]): MessageIntent[] => {
-  const isAsked = ({ facts, items, isOfTime }: Occasion) => (facts.length > 0 && !isOfTime) || items.some(isRequest)
-  const asked = new Set(occasions.filter(isAsked).map(({ userId }) => userId))
-  return intended
+const intentsOf = ({ intended }: LiveWorld, asked: ReadonlySet<UserId>): MessageIntent[] =>
+  intended
     .filter(({ asked: { entrance } }) => !hasLeftEarly(entrance))
     .filter(({ asked: { entrance, visit } }) => entrance.outcome === null || entrance.visit !== visit || visitOf(entrance).path !== null)
     .map(({ intent }) => (asked.has(intent.user_id) ? intent : { ...intent, priority: TIMED }))
-}
 
 /** Deletes timers that are due and belong to no entrance, so that they are not found again. */
 async function dropOrphans(ctx: InTx, run: Run, occasions: Occasion[]): Promise<void> {

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { ahead } from '../../../infra/postgres/ahead.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
+import { own } from '../../../lib/own.ts'
 import { stepsOfJourneys } from '../../positions/index.ts'
 import { compileGraph, type Graph } from '../engine/graph.ts'
 import type { Graphs } from '../engine/run.ts'
@@ -91,8 +92,7 @@ function createPublished(rows: queries.VersionRow[], graphs: ReadonlyMap<string,
 }
 
 function planOf(plan: queries.VersionPlan | null | undefined, step: string): 'stay' | 'exit' | { move: string } {
-  const own = plan?.steps && Object.hasOwn(plan.steps, step) ? plan.steps[step] : undefined
-  const planned = own ?? plan?.default ?? 'stay'
+  const planned = own(plan?.steps ?? {}, step) ?? plan?.default ?? 'stay'
   if (planned === 'exit') return 'exit'
   if (planned === 'move') return { move: step }
   const move = typeof planned === 'object' && planned !== null && 'move' in planned ? planned.move : undefined

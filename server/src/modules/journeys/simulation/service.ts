@@ -3,6 +3,7 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf } from '../../../lib/channels.ts'
 import { fault, missing, refuse } from '../../../lib/errors.ts'
 import type { CampaignId, JourneyId, ListId } from '../../../lib/ids.ts'
+import { own } from '../../../lib/own.ts'
 import { DAY_MS, HOUR_MS, parseTime, SECOND_MS } from '../../../lib/times.ts'
 import { isSendable, reasonAgainst, renderSimulated } from '../../campaigns/index.ts'
 import { pastEventsOf } from '../../events/index.ts'
@@ -158,11 +159,11 @@ function givenFor(ctx: ProjectCtx, needed: Needed, { answers = {}, outcomes = {}
       const found = reasonFor(needed, id, user, suppressed)
       if (!found) return null
       const { reason, campaign } = found
-      const state = outcomes[step.key] ?? (reason === null ? 'sent' : 'skipped')
+      const state = own(outcomes, step.key) ?? (reason === null ? 'sent' : 'skipped')
       const deadline = new Date(at.getTime() + campaign.expires_after_hours * HOUR_MS)
       return { reason, deadline, outcome: [{ state, reason: state === 'skipped' ? reason : null, at }] }
     },
-    answerOf: ({ step, at }) => ({ ...answerOf(answers[step.key]), at }),
+    answerOf: ({ step, at }) => ({ ...answerOf(own(answers, step.key)), at }),
     reserve: ({ at }) => at,
     render: renderIn(ctx),
   }

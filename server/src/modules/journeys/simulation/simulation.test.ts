@@ -127,6 +127,21 @@ test('answers of webhooks and outcomes of messages are given', async () => {
   expect(stepsOf((await journey.post('simulate', { ...given, outcomes: { mail: 'bounced' } })).body)).toEqual(['start', 'mail', 'bad'])
 })
 
+test.each(['action', 'webhook'])('a step that has the name of a member of all objects is simulated as others are: %s', async (type) => {
+  await using w = await world()
+  const { campaign } = await mail(w)
+  const data = type === 'action' ? { campaign_id: campaign } : { url: 'https://example.com' }
+  const steps = {
+    start: { type: 'entrance', ...at(0), data: { trigger: 'api' }, children: [to('constructor')] },
+    constructor: { type, ...at(1), data, children: [to('good', type === 'action' ? 'sent' : 'success'), to('bad')] },
+    good: { type: 'exit', ...at(2) },
+    bad: { type: 'exit', ...at(3) },
+  }
+  const journey = await createJourney(w, {})
+  const { body, text } = await journey.post('simulate', { user: { profile: { email: 'ana@example.com' } }, steps })
+  expect(body.visits, text).toMatchObject([{ step: 'start' }, { step: 'constructor' }, { step: 'good' }])
+})
+
 test('lists follow the attributes of the user, and a list can be given', async () => {
   await using w = await world()
   const list = (await w.post('/api/client/lists', { name: 'Pro', type: 'dynamic', rule: { attribute: 'data.plan', is: 'pro' } })).body.id

@@ -71,7 +71,9 @@ function decideOutcome(
 ): Decision {
   if (PENDING.includes(state)) return { is: 'wait', until: after(now, LOOK_AGAIN_MS), on: [], note: 'queued' }
   if (state !== 'sent' || wait !== 'delivered') return go(STATES.includes(state) ? state : 'unknown', reason ?? state)
-  const sentAt = typeof noted.sent_at === 'string' ? new Date(noted.sent_at) : now
+  const known = typeof noted.sent_at === 'string' ? new Date(noted.sent_at) : now
+  // A clock that was ahead may have been set back since.
+  const sentAt = known > now ? now : known
   const until = after(sentAt, wait_hours * HOUR_MS)
   if (until <= now) return go('sent', 'wait_over')
   return { is: 'wait', until, on: [], note: 'sent', seen: { sent_at: sentAt.toISOString() } }
@@ -122,6 +124,12 @@ const CASES: Case<Settings>[] = [
     title: '`wait: delivered`: sent, still waiting',
     settings: { ...delivered, wait_hours: 2 },
     given: { input: outcome('sent') },
+    decides: { is: 'wait', until: at('2026-11-23T11:00:00Z'), on: [], note: 'sent', seen: SENT },
+  },
+  {
+    title: '`wait: delivered`: sent in a future that did not come, waits from now',
+    settings: { ...delivered, wait_hours: 2 },
+    given: { noted: { sent_at: '2026-12-23T09:00:00.000Z' }, input: outcome('sent') },
     decides: { is: 'wait', until: at('2026-11-23T11:00:00Z'), on: [], note: 'sent', seen: SENT },
   },
   {

@@ -66,6 +66,10 @@ const OWN_HEADERS = ['host', 'content-length', 'connection', 'transfer-encoding'
 /** What begins an URL up to its path: no Liquid may choose the host. */
 const ORIGIN = /^https?:\/\/[^\s/?#{}]+(?:[/?#]|$)/i
 const LINE_BREAK = /[\r\n\0]/
+const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/
+
+/** Whether HTTP can carry a text as the value of a header: emoji and most scripts it cannot. */
+export const isHeaderText = (text: string): boolean => !NOT_IN_HEADERS.test(text)
 
 function publishedFaults(settings: Settings): Fault[] {
   const { url, headers = {}, body } = settings
@@ -99,6 +103,7 @@ function callOf(settings: Settings, rendered: StepContext['rendered']): Effect |
   const texts = filled.value
   if ([texts.url, ...Object.values(texts.headers)].some((text) => LINE_BREAK.test(text)))
     return { problem: 'a header or the URL has a line break' }
+  if (!Object.values(texts.headers).every(isHeaderText)) return { problem: 'a header has a character that HTTP cannot carry' }
   return {
     is: 'call',
     method,
@@ -110,7 +115,9 @@ function callOf(settings: Settings, rendered: StepContext['rendered']): Effect |
   }
 }
 
-function decide(settings: Settings, { input, now, rendered }: StepContext): Decision {
+const lastAnswer = (calledAt: Date) => new Date(calledAt.getTime() + ANSWER_MAX_MS)
+
+function decide(settings: Settings, { input, now, arrivedAt, rendered }: StepContext): Decision {
   switch (input.is) {
     case 'arrived': {
       const call = callOf(settings, rendered)
@@ -119,10 +126,12 @@ function decide(settings: Settings, { input, now, rendered }: StepContext): Deci
     }
     case 'done':
       if (input.result.is === 'refused') return { is: 'go', path: 'failed', reason: input.result.reason }
-      return { is: 'wait', until: new Date(now.getTime() + ANSWER_MAX_MS), on: [], note: 'called' }
+      return { is: 'wait', until: lastAnswer(now), on: [], note: 'called' }
     case 'answer':
       return decideAnswer(input.answer.status, input.problem)
     case 'timer':
+      // That of an exit criterion comes earlier, and is made again as that of the step if it failed.
+      if (now < lastAnswer(arrivedAt)) return { is: 'wait', until: lastAnswer(arrivedAt), on: [], note: 'called' }
       return { is: 'go', path: 'failed', reason: 'no_answer' }
     default:
       return { is: 'stay' }
@@ -181,6 +190,12 @@ const CASES: Case<Settings>[] = [
     decides: { is: 'go', path: 'failed', reason: 'render_failed', seen: { problem: 'a header or the URL has a line break' } },
   },
   {
+    title: 'a header that HTTP cannot carry',
+    settings: score,
+    given: { rendered: { ...texts, 'headers.X-Plan': { text: 'pro 🎉' } } },
+    decides: { is: 'go', path: 'failed', reason: 'render_failed', seen: { problem: 'a header has a character that HTTP cannot carry' } },
+  },
+  {
     title: 'waits for the answer longer than retries take',
     settings: score,
     given: { input: { is: 'done', result: { is: 'applied' } } },
@@ -225,8 +240,14 @@ const CASES: Case<Settings>[] = [
   {
     title: 'no answer for 25 hours',
     settings: score,
-    given: { input: { is: 'timer' } },
+    given: { now: new Date('2026-11-24T10:00:00Z'), input: { is: 'timer' } },
     decides: { is: 'go', path: 'failed', reason: 'no_answer' },
+  },
+  {
+    title: 'waits on when the timer was early',
+    settings: score,
+    given: { now: new Date('2026-11-24T09:59:00Z'), input: { is: 'timer' } },
+    decides: { is: 'wait', until: new Date('2026-11-24T10:00:00Z'), on: [], note: 'called' },
   },
   {
     title: 'an event changes nothing',

@@ -5,19 +5,31 @@
 import { isDatabaseAway } from '../../../infra/postgres/database-away.ts'
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
-import type { ProjectId, UserId } from '../../../lib/ids.ts'
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
+import type { UserId } from '../../../lib/ids.ts'
+import { DAY_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { audienceAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter, setBackJourneyUsers } from '../../positions/index.ts'
 import { findProject, inEachProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
 import { causes } from '../engine/ids.ts'
 import { LATE_MS } from '../engine/run.ts'
+import { SWEEP } from '../job-names.ts'
 import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
 import { freeAllPlaces } from '../rates.queries.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
-import { claimSweep, deleteSweep, dueSweeps, insertSweep, noteMissed, publishedAt, type SweepRow, saveSweep } from './queries.ts'
+import { type LeftOut, leftOutOf } from './left-out.ts'
+import {
+  claimSweep,
+  type DueSweep,
+  deleteSweep,
+  dueSweeps,
+  insertSweep,
+  noteMissed,
+  publishedAt,
+  type SweepRow,
+  saveSweep,
+} from './queries.ts'
 import { type Due, dueAt, nextInstant, zonesAt } from './schedules.ts'
 
 const SWEEPS_AT_ONCE = 10
@@ -25,44 +37,53 @@ const USERS_AT_ONCE = 1000
 const HISTORIES_AT_ONCE = 5000
 /** Sweeps rest while more items of their project wait. */
 const WAITING_MAX = 50_000
-export const REST_MS = SECOND_MS
 
 const FIRST: Cursor = { user_id: 0 as UserId, entrance_id: -1 }
 
-/** The projects whose sweeps rest, and the sweeps that failed: the others go on. */
-type Left = { projects: Set<ProjectId>; sweeps: Set<number> }
+/** A run of the job: what it leaves out, how many sweeps it has claimed, and when it began with the present one. */
+type Run = { leftOut: LeftOut; claimed: number; begunMs: number }
 
-/** Does one batch of sweeps that are due. Returns the number of users. Throws what failed if nothing was done. */
+/** Does one batch of sweeps that are due. Returns the number of users. Sweeps that rest or fail take no place in it, and are reported. */
 export async function sweepDue(ctx: Ctx): Promise<number> {
-  const left: Left = { projects: new Set(), sweeps: new Set() }
-  let failure: unknown
-  const countFailed = async (_: Ctx, { id }: { id: number }, error: unknown): Promise<number> => {
-    if (isDatabaseAway(error)) throw error
-    failure ??= error
-    left.sweeps.add(id)
-    return 0
-  }
+  const run: Run = { leftOut: leftOutOf(ctx), claimed: 0, begunMs: performance.now() }
+  const looked: number[] = []
+  let done = 0
   for (;;) {
-    const before = sizeOf(left)
-    const due = await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE, left))
-    const done = await inEachProject(ctx, due, (ctx, { id }) => sweepOnce(ctx, id, left), countFailed)
-    if (done > 0) return done
-    if (sizeOf(left) > before) continue
-    if (failure !== undefined) throw failure
-    return 0
+    const { projects, sweeps } = run.leftOut.now()
+    const due = await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE, { projects, sweeps: [...sweeps, ...looked] }))
+    looked.push(...due.map(({ id }) => id))
+    done += await inEachProject(
+      ctx,
+      due,
+      (ctx, { id }) => sweepOnce(ctx, id, run),
+      (ctx, sweep, error) => reportFailure(ctx, sweep, run, error),
+    )
+    if (due.length < SWEEPS_AT_ONCE || run.claimed >= SWEEPS_AT_ONCE) return done
   }
 }
 
-const sizeOf = ({ projects, sweeps }: Left): number => projects.size + sweeps.size
-
-async function sweepOnce(ctx: InTx, id: number, { projects }: Left): Promise<number> {
-  if (projects.has(ctx.projectId)) return 0
+async function sweepOnce(ctx: InTx, id: number, run: Run): Promise<number> {
+  run.begunMs = performance.now()
+  if (run.leftOut.isResting(ctx.projectId)) return 0
   if (await hasBacklogOver(ctx, ctx.projectId, WAITING_MAX)) {
-    projects.add(ctx.projectId)
+    run.leftOut.rest(ctx.projectId)
     return 0
   }
   const sweep = await claimSweep(ctx, id)
-  return sweep ? Math.max(1, await advance(ctx, sweep)) : 0
+  if (!sweep) return 0
+  const done = Math.max(1, await advance(ctx, sweep))
+  run.claimed++
+  run.leftOut.succeed(id)
+  return done
+}
+
+/** The job goes on for the other sweeps. Throws if the database is away, because then all of them fail. */
+async function reportFailure(ctx: Ctx, { id, project_id }: DueSweep, { leftOut, begunMs }: Run, error: unknown): Promise<0> {
+  if (isDatabaseAway(error)) throw error
+  leftOut.fail(id)
+  ctx.metrics.jobRun(SWEEP.name, 'failed', performance.now() - begunMs)
+  ctx.log.error({ err: error, project_id, sweep_id: id }, 'a sweep of a journey failed; it will be retried')
+  return 0
 }
 
 async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {

@@ -6,6 +6,7 @@ import { inTx } from '../../../infra/runtime/ctx.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import { publishedGraphs } from '../live/graphs.ts'
 import { claimSweep, saveSweep } from './queries.ts'
+import { sweepDue } from './sweep.ts'
 
 async function listOf(w: World, ...names: string[]): Promise<number> {
   const { id } = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body
@@ -325,6 +326,7 @@ test('sweeps rest while many items wait', async () => {
   await w.drain('journeys.sweep')
   expect(await queuedItems(w)).toEqual([])
   await dropQueue(w)
+  w.advance('1 second')
   await w.drain('journeys.sweep')
   expect(await queuedItems(w)).toHaveLength(1)
 })
@@ -434,36 +436,54 @@ async function sweepsOfAnother(w: World, count: number, kind: string, params: ob
   return projectId
 }
 
-test('sweeps of a project that rest keep no sweep of another project waiting', async () => {
-  await using w = await world({ own: true })
-  const before = w.clock.now().toISOString()
-  const other = await sweepsOfAnother(w, 200, 'exit', { reason: 'stopped', before })
-  await select(
+/** A backlog for which the sweeps of a project rest. */
+const queueMany = (w: World, projectId: number) =>
+  select(
     w,
     `insert into queue_entries (project_id, kind, request_id, received_at, items, body) values ($1, 'events', '', now(), 50001, '[]')`,
-    [other],
+    [projectId],
   )
+
+/** Stops a journey that a user is in. */
+async function stopOwn(w: World): Promise<void> {
   await w.users('ana')
   const journey = await createJourney(w, { status: 'live' }, READY)
   await putInside(w, journey, { user: 'ana' })
   await journey.post('stop')
+}
+
+test('sweeps of a project that rest keep no sweep of another project waiting', async () => {
+  await using w = await world({ own: true })
+  const before = w.clock.now().toISOString()
+  await queueMany(w, await sweepsOfAnother(w, 200, 'exit', { reason: 'stopped', before }))
+  await stopOwn(w)
   await w.drain('journeys.sweep')
   expect(await queuedItems(w)).toHaveLength(1)
 })
 
-test('sweeps that fail keep no other sweep waiting', async () => {
+test('sweeps that rest take no place of a batch in which another one does something', async () => {
   await using w = await world({ own: true })
-  await sweepsOfAnother(w, 30, 'schedule', {
-    step: 'start',
-    list_id: 1,
-    schedule: 'none',
-    zone: 'user',
-    since: w.clock.now().toISOString(),
-  })
-  await w.users('ana')
-  const journey = await createJourney(w, { status: 'live' }, READY)
-  await putInside(w, journey, { user: 'ana' })
-  await journey.post('stop')
-  await expect(w.drain('journeys.sweep')).rejects.toThrow('schedule')
+  const before = w.clock.now().toISOString()
+  await sweepsOfAnother(w, 1, 'exit', { reason: 'stopped', before })
+  for (let rests = 0; rests < 9; rests++) await queueMany(w, await sweepsOfAnother(w, 1, 'exit', { reason: 'stopped', before }))
+  await stopOwn(w)
+  await sweepDue(w.ctx)
   expect(await queuedItems(w)).toHaveLength(1)
+})
+
+test('sweeps that fail keep no other sweep waiting, are reported at once, and are tried again later', async () => {
+  await using w = await world({ own: true })
+  const bad = { step: 'start', list_id: 1, schedule: 'none', zone: 'user', since: w.clock.now().toISOString() }
+  await sweepsOfAnother(w, 30, 'schedule', bad)
+  await stopOwn(w)
+  const failed: string[] = []
+  const metrics = { ...w.ctx.metrics, jobRun: (name: string) => void failed.push(name) }
+  expect(await sweepDue({ ...w.ctx, metrics })).toBeGreaterThan(0)
+  expect(await queuedItems(w)).toHaveLength(1)
+  expect(failed).toHaveLength(30)
+  expect(await sweepDue({ ...w.ctx, metrics })).toBe(0)
+  expect(failed).toHaveLength(30)
+  w.advance('10 seconds')
+  await sweepDue({ ...w.ctx, metrics })
+  expect(failed).toHaveLength(60)
 })

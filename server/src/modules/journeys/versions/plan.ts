@@ -1,5 +1,6 @@
 /** What happens to the users inside when a version is published. Pure. */
 import type { Fault } from '../../../lib/errors.ts'
+import { own } from '../../../lib/own.ts'
 import type { Step } from '../schema.ts'
 import { isSameRate, placeMs } from '../steps/balancer.ts'
 import type { Plan, PlanEntry } from './schema.ts'
@@ -45,8 +46,7 @@ export function targetFaults(param: string, key: string, target: Step | undefine
 }
 
 function entryFor({ steps = {}, default: otherwise = 'stay' }: Plan, key: string): PlanEntry {
-  const own = Object.hasOwn(steps, key) ? steps[key] : undefined
-  return own ?? otherwise
+  return own(steps, key) ?? otherwise
 }
 
 /** A balancer with the settings of a version, and when the wait of the last user there is over. */
