@@ -12,8 +12,8 @@ const SILENT_AFTER_MS = 1000
 
 /** A system that finds each name at 192.0.2.1, but does not come to an end for those of `silent`, which its name servers do not answer for. */
 async function system(...silent: string[]) {
-  const completed = new Map([['hook.team.cluster.test', { a: ['192.0.2.1'] }]])
-  const dns = await openFakeDns(new Map([['fine.example', { a: ['192.0.2.1'] }], ...completed]))
+  const names = ['fine.example', 'hook.team.cluster.test']
+  const dns = await openFakeDns(new Map(names.map((name) => [name, { a: ['192.0.2.1'] }])))
   for (const name of silent) dns.fault(name, 'timeout')
   const folder = await mkdtemp(join(tmpdir(), 'hosts-'))
   const hostsFile = join(folder, 'hosts')

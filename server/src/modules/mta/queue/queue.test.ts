@@ -133,7 +133,7 @@ describe('what a statement finds changed by another transaction', () => {
       await inTx(w.ctx, (ctx) =>
         saveMailResults(
           ctx,
-          claimed.map((one) => ({ ...delivered(one), state: 'queued', due_at: null })),
+          claimed.map((one) => ({ ...delivered(one), state: 'queued' as const })),
         ),
       )
       await claimIn(after)
