@@ -18,14 +18,14 @@ export const pathVersion = pathId<number>(VERSION_MAX)
 
 const EXTERNAL_ID_LENGTH_MAX = 255
 
+const RESERVED = 'After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved.'
+
 /** A user's `external_id` in the path, percent-decoded once. */
 export const pathUser = {
   schema: Type.String({
     minLength: 1,
     maxLength: EXTERNAL_ID_LENGTH_MAX,
-    description:
-      'The `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` ' +
-      'are reserved.',
+    description: `The \`external_id\` of the user, percent-encoded. ${RESERVED}`,
   }),
   read(text: string): string {
     if (text === '' || lengthOf(text) > EXTERNAL_ID_LENGTH_MAX || text.includes('\0')) throw missing('user')
@@ -39,7 +39,7 @@ export const pathUserOrId = {
   schema: Type.String({
     minLength: 1,
     maxLength: EXTERNAL_ID_LENGTH_MAX,
-    description: 'With a secret key, the `external_id` of the user, percent-encoded. With an organisation key, the numeric `id`.',
+    description: `With a secret key, the \`external_id\` of the user, percent-encoded. ${RESERVED} With an organisation key, the numeric \`id\`.`,
   }),
 }
 

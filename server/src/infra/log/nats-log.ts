@@ -131,7 +131,8 @@ function logOf(open: Open): AcceptedLog {
     },
     async extent() {
       const { state } = await look(open)
-      return { first: state.first_seq, last: state.last_seq, count: state.messages, bytes: state.bytes }
+      // It is 0 if the stream came back from files of before its first entry.
+      return { first: Math.max(1, state.first_seq), last: state.last_seq, count: state.messages, bytes: state.bytes }
     },
     forget: purge,
     onAppended(listener) {

@@ -9,9 +9,9 @@ import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict, isSqlState, LOCK_NOT_AVAILABLE } from '../postgres/db.ts'
 import { afterCommit, type Ctx, claimFirst, type InTx, inTx } from '../runtime/ctx.ts'
 import { type Consumer, DUE_MAX, type DueWork, isParked, type QueuedItem, readAll } from './consumer.ts'
-import { applyFreePartitions, applyPlan } from './divided.ts'
+import { applyFreePartitions, applyPlan, canApply } from './divided.ts'
 import { applyDueOneByOne, applyOneByOne, park } from './one-by-one.ts'
-import { closeBatchPlan, divisionOf, entriesOf, findBatchPlan, openBatchPlan, UNDIVIDED } from './partitions.ts'
+import { closeBatchPlan, closeUnappliedPlan, divisionOf, entriesOf, findBatchPlan, openBatchPlan, UNDIVIDED } from './partitions.ts'
 import { claimEntries, deleteEntries, lockProject, type ParkedItem, type QueueEntry } from './queue.ts'
 import { watermark } from './watermark.ts'
 
@@ -112,6 +112,8 @@ async function applyBatch<I extends QueuedItem, K, D extends DueWork>(
     const due = await consumer.findDue(inProject, watermark(tx, projectId, entries), DUE_MAX)
     if (entries.length + due.length === 0 && !begun) return 0
     const read = readAll(consumer, entries)
+    // Divided by a release that reads other items: it is claimed again and divided anew, unless that has applied some of it.
+    if (begun && !canApply(begun, read) && (await closeUnappliedPlan(tx, projectId, begun.id))) return 1
     const { items } = read
     const known = await consumer.lookUp(inProject, items, true)
     let parked: ParkedItem[]

@@ -202,11 +202,36 @@ test('the leader waits for the partition of another process, and applies it when
   expect((await numbers()).flatMap(({ seqs }) => seqs)).toHaveLength(EVENTS)
 })
 
-test('a leader that reads other items than the plan counts applies none of them, and keeps them', async () => {
+test('a batch that was begun with other items than are read, and of which no partition is applied, is divided anew', async () => {
   await empty()
   await fill()
   await openBatchPlan(w.ctx, w.projectId, await positions(), divisionOf(keysOfUsers.slice(1), [], 6))
-  await applyToEnd(0).catch(() => undefined)
+  // First the plan is closed, and then the batch is claimed anew.
+  for (const _ of [1, 2]) await applyToEnd(0)
+  const found = await numbers()
+  expect(found.flatMap(({ seqs }) => seqs).toSorted((a, b) => a - b)).toEqual(all)
+  for (const { seqs, last } of found) expect(last).toBe(Math.max(...seqs))
+  expect(await positions()).toEqual([])
+})
+
+test('a batch that was begun with other items than are read is not divided anew while another process applies a partition, or once it has', async () => {
+  await empty()
+  await fill()
+  const plan = await openBatchPlan(w.ctx, w.projectId, await positions(), divisionOf(keysOfUsers.slice(1), [], 6))
+  const [isTaken, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const other = inTx(w.ctx, async (ctx) => {
+    await takePartition(ctx, ctx.projectId, plan)
+    isTaken.resolve()
+    await mayEnd.promise
+  })
+  await isTaken.promise
+  const leads = applyToEnd(0)
+  const refused = expect(leads).rejects.toThrow(`Batch ${plan.id} was begun with ${EVENTS - 1} items`)
+  const blocked = sql`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await vi.waitFor(async () => expect(await w.db.value(Type.Integer(), blocked)).toBe(1), SOON)
+  mayEnd.resolve()
+  await other
+  await refused
   expect(await numbers()).toEqual([])
   expect(await positions()).toHaveLength(EVENTS / 100)
 })

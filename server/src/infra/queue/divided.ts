@@ -55,12 +55,24 @@ class OtherItems extends Error {}
 
 /**
  * What a plan counts: all that was read, so that an item has the same number in each release, whether that can read it or not. The release
- * before counted only what it could read. Throws if it was neither.
+ * before counted only what it could read. Undefined if it was neither.
  */
-function countedBy<I>({ partitions }: BatchPlan, { all, items }: Read<I>): (I | ParkedItem)[] {
+function findCounted<I>({ partitions }: BatchPlan, { all, items }: Read<I>): (I | ParkedItem)[] | undefined {
   if (all.length === partitions.length) return all
-  if (items.length === partitions.length) return items
-  throw new OtherItems(`A batch of ${partitions.length} items was begun, of which this release reads ${items.length} of ${all.length}.`)
+  return items.length === partitions.length ? items : undefined
+}
+
+/** Whether this release can apply the partitions of a plan. */
+export const canApply = <I>(plan: BatchPlan, read: Read<I>): boolean => findCounted(plan, read) !== undefined
+
+function countedBy<I>(plan: BatchPlan, read: Read<I>): (I | ParkedItem)[] {
+  const counted = findCounted(plan, read)
+  if (counted) return counted
+  const { id, partitions } = plan
+  throw new OtherItems(
+    `Batch ${id} was begun with ${partitions.length} items, of which this release reads ${read.items.length} of ${read.all.length}. ` +
+      'A worker of the release that began it can complete it.',
+  )
 }
 
 /** Applies partitions of the batch that another process leads, if there is one. Returns how many. */

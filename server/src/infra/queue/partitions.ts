@@ -166,3 +166,17 @@ export const takePartition = async (ctx: InTx<Ctx>, projectId: ProjectId, plan: 
 /** Deletes a plan whose partitions are all applied. */
 export const closeBatchPlan = (ctx: InTx<Ctx>, projectId: ProjectId, planId: number) =>
   ctx.db.run(sql`delete from queue_batches where project_id = ${projectId} and id = ${planId}`)
+
+const PlanRow = Type.Object({ id: Type.Integer() })
+
+/** Deletes a plan of which no process has applied a partition, or is applying one. Returns whether it did. */
+export const closeUnappliedPlan = async (ctx: InTx<Ctx>, projectId: ProjectId, planId: number): Promise<boolean> => {
+  // A separate statement: the other must see the partitions that this waited for.
+  await ctx.db.first(PlanRow, sql`select id from queue_batches where project_id = ${projectId} and id = ${planId} for update`)
+  const closed = await ctx.db.run(
+    sql`delete from queue_batches b
+        where b.project_id = ${projectId} and b.id = ${planId}
+          and not exists (select from queue_partitions p where p.project_id = ${projectId} and p.batch_id = ${planId})`,
+  )
+  return closed > 0
+}

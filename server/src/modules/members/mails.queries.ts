@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
+import { leaseEnd } from '../../infra/runtime/lease-time.ts'
 import { Instant, Nullable } from '../../lib/shapes.ts'
 
 const MailRow = Type.Object({ id: Type.Integer(), sealed: Type.String(), attempts: Type.Integer() })
@@ -13,7 +14,7 @@ export const insertMail = (ctx: Ctx, sealed: string) =>
 export const claimMail = (ctx: Ctx, again: Date) =>
   ctx.db.first(
     MailRow,
-    sql`update member_mails set attempts = attempts + 1, due_at = ${again}
+    sql`update member_mails set attempts = attempts + 1, due_at = ${leaseEnd(ctx, again)}
         where id = (select id from member_mails where due_at <= ${ctx.clock.now()} order by due_at limit 1 for update skip locked)
         returning id, sealed, attempts`,
   )

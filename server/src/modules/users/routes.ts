@@ -168,7 +168,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere
     path: '/api/client/devices',
     summary: 'Register a push device.',
     description:
-      'With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user. A member that is left out keeps its value if the device is known, and null clears it. Push messages go to the 20 devices of a user that were registered last.',
+      'With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user; a device moves without its token and other values. A member that is left out keeps its value if this user has the device, and null clears it. Push messages go to the 20 devices of a user that were registered last.',
     access: { secret: 'editor', publishable: 'user' },
     audit: { none: 'devices belong to users' },
     body: DeviceInput,

@@ -203,6 +203,22 @@ export const rangesToNumber = async (
   return new Set(rows.map(({ id }) => id))
 }
 
+const TransactionRow = Type.Object({ virtualtransaction: Type.String() })
+
+/**
+ * The transactions that store events now, of any project. Their locks show them: their events are not visible, and are for the endpoints that
+ * had subscribed when each was stored.
+ */
+export const transactionsStoring = async (ctx: InTx<Ctx>): Promise<string[]> => {
+  const rows = await ctx.db.many(
+    TransactionRow,
+    sql`select distinct virtualtransaction from pg_locks
+        where database = (select oid from pg_database where datname = current_database()) and relation = 'webhook_events'::regclass
+          and mode = 'RowExclusiveLock' and granted`,
+  )
+  return rows.map(({ virtualtransaction }) => virtualtransaction)
+}
+
 /** A position after those of all events that have one. */
 export const nextPosition = (ctx: InTx<Ctx>): Promise<number> => ctx.db.value(Count, sql`select nextval('webhook_positions') as count`)
 

@@ -21,6 +21,7 @@ export {
   projectsWithEvents,
   rangesToNumber,
   saveCursors,
+  transactionsStoring,
 } from './cursors.queries.ts'
 export type { WebhookEvent } from './event-kind.ts'
 export { findWebhookEvents, purgeWebhookEvents, type StoredWebhookEvent } from './queries.ts'

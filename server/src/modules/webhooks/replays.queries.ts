@@ -12,16 +12,16 @@ const columns = sql`id, event_types, unaccepted_only, status, deliveries, since,
 /** The end of a replay that is not known yet. All positions are before it. */
 export const UNKNOWN_END = Number.MAX_SAFE_INTEGER
 
-export type NewReplay = { event_types: string[]; since: Date; until: Date; unaccepted_only: boolean }
+export type NewReplay = { event_types: string[]; since: Date; until: Date; unaccepted_only: boolean; open_transactions: string[] }
 
 /** Stores a replay; undefined if the endpoint has one that is running. */
 export const insertReplay = (ctx: InTx, endpointId: EndpointId, replay: NewReplay) =>
   ctx.db.first(
     ReplayRow,
     sql`insert into webhook_replays (project_id, endpoint_id, event_types, since, until, unaccepted_only, status, end_position, due_at,
-                                     created_at)
+                                     created_at, open_transactions)
         values (${ctx.projectId}, ${endpointId}, ${replay.event_types}::text[], ${replay.since}, ${replay.until}, ${replay.unaccepted_only},
-                'running', ${UNKNOWN_END}, ${ctx.clock.now()}, ${ctx.clock.now()})
+                'running', ${UNKNOWN_END}, ${ctx.clock.now()}, ${ctx.clock.now()}, ${replay.open_transactions}::text[])
         on conflict (project_id, endpoint_id) where status = 'running' do nothing
         returning ${columns}`,
   )
@@ -68,6 +68,8 @@ const RunningReplay = Type.Object({
   /** `UNKNOWN_END` until all events from before the replay have positions. */
   end_position: Type.Integer(),
   created_at: Instant,
+  /** Those that were storing events when it began. */
+  open_transactions: Type.Array(Type.String()),
 })
 export type RunningReplay = Static<typeof RunningReplay>
 
@@ -85,10 +87,11 @@ export const lockReplays = (ctx: InTx<Ctx>, perProject: number, limit: number) =
     RunningReplay,
     sql`with recursive ${nextReplays}
         select r.project_id, r.endpoint_id, r.id, r.event_types, r.since, r.until, r.unaccepted_only, r.position, r.end_position,
-               r.created_at
+               r.created_at, r.open_transactions
         from (select project_id from next_replay where due_at <= ${ctx.clock.now()} order by due_at limit ${limit}) p
         cross join lateral (
-          select project_id, endpoint_id, id, event_types, since, until, unaccepted_only, position, end_position, created_at
+          select project_id, endpoint_id, id, event_types, since, until, unaccepted_only, position, end_position, created_at,
+                 open_transactions
           from webhook_replays
           where project_id = p.project_id and due_at is not null and due_at <= ${ctx.clock.now()}
           order by due_at, id

@@ -87,6 +87,24 @@ test('only those of the given types, which another endpoint may have subscribed 
   expect(other.requests).toHaveLength(2)
 })
 
+test('also those of a transaction that was open when it began, from before the endpoint subscribed', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await endpoint(w, (await w.receiver()).url)
+  const since = new Date(w.clock.now().getTime() - 1000).toISOString()
+  const path = await inTx(w.ctx, async (ctx) => {
+    await emit(ctx, () => [webhookEvents.deliveryNullMx.of({ domain: 'open.example' })])
+    const path = await endpoint(w, receiver.url)
+    await w.post(`${path}/replays`, { since })
+    await deliver(w)
+    return path
+  })
+  w.advance('1 second')
+  await deliver(w)
+  expect(domainsOf(receiver)).toEqual(['open.example'])
+  expect((await w.get(`${path}/replays`)).body.results[0]).toMatchObject({ status: 'finished', deliveries: 1 })
+})
+
 test('only those that the endpoint has not accepted', async () => {
   await using w = await world()
   const receiver = await w.receiver()

@@ -8,7 +8,7 @@ import { ApiError, fault } from '../../lib/errors.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { DAY_MS, parseTime } from '../../lib/times.ts'
-import { eventsWithin, nextPosition, type PastEvent, rangesToNumber } from '../webhook-events/index.ts'
+import { eventsWithin, nextPosition, type PastEvent, rangesToNumber, transactionsStoring } from '../webhook-events/index.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import { FAILING_PENDING_MAX, isFailing, roomOf } from './dispatch.ts'
 import { DELIVER, REPLAY } from './job-names.ts'
@@ -26,6 +26,7 @@ export function startReplay(ctx: ProjectCtx, id: EndpointId, input: ReplayInput)
       since,
       until,
       unaccepted_only: input.unaccepted_only ?? false,
+      open_transactions: await transactionsStoring(ctx),
     })
     if (!replay) throw new ApiError('validation_failed', 'Another replay of the endpoint is running. Wait until it is finished.')
     ctx.wake(REPLAY)
@@ -111,13 +112,20 @@ async function round(ctx: InTx<Ctx>): Promise<{ events: number; deliveries: numb
   return { events: parts.reduce((sum, { read }) => sum + read, 0), deliveries: queued.length }
 }
 
-/** Ends replays behind the events so far, once those from before them have positions. Called before events are read. */
+/**
+ * Ends replays behind the events so far, once the transactions that were storing events when they began have ended, and those from before them
+ * have positions. Called before events are read.
+ */
 async function withEnds(ctx: InTx<Ctx>, replays: queries.RunningReplay[]): Promise<queries.RunningReplay[]> {
   const open = replays.filter(({ end_position }) => end_position === queries.UNKNOWN_END)
   if (open.length === 0) return replays
+  // Asked before the events are: those of a transaction that ends in between are found.
+  const storing = new Set(await transactionsStoring(ctx))
   const early = await rangesToNumber(ctx, open)
   const end_position = await nextPosition(ctx)
-  return replays.map((replay) => (open.includes(replay) && !early.has(replay.id) ? { ...replay, end_position } : replay))
+  const mayEnd = ({ id, open_transactions }: queries.RunningReplay) =>
+    !early.has(id) && !open_transactions.some((transaction) => storing.has(transaction))
+  return replays.map((replay) => (open.includes(replay) && mayEnd(replay) ? { ...replay, end_position } : replay))
 }
 
 /** A past event, and whether the replay leaves it out because the endpoint has accepted it. */

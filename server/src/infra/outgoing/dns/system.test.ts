@@ -12,11 +12,14 @@ const SILENT_AFTER_MS = 1000
 
 /** A system that finds each name at 192.0.2.1, but does not come to an end for those of `silent`, which its name servers do not answer for. */
 async function system(...silent: string[]) {
-  const dns = await openFakeDns(new Map([['fine.example', { a: ['192.0.2.1'] }]]))
+  const names = ['fine.example', 'hook.team.cluster.test']
+  const dns = await openFakeDns(new Map(names.map((name) => [name, { a: ['192.0.2.1'] }])))
   for (const name of silent) dns.fault(name, 'timeout')
   const folder = await mkdtemp(join(tmpdir(), 'hosts-'))
   const hostsFile = join(folder, 'hosts')
   await writeFile(hostsFile, '127.0.0.1 localhost # here\n192.0.2.1\tOther.example named.example\n')
+  const serversFile = join(folder, 'resolv.conf')
+  await writeFile(serversFile, '# search of.comment\nsearch shop.cluster.test cluster.test\noptions timeout:2 ndots:2\n')
   const asked: string[] = []
   const given = Promise.withResolvers<Awaited<ReturnType<HostLookup>>>()
   const found = [{ address: '192.0.2.1', family: 4 }]
@@ -32,6 +35,7 @@ async function system(...silent: string[]) {
       return resolver
     },
     hostsFile,
+    serversFile,
   })
   return {
     asked,
@@ -41,8 +45,7 @@ async function system(...silent: string[]) {
     /** Looks up a name that the name servers do not answer for. */
     lookupSilent: async (host: string) => {
       timeout = SILENT_AFTER_MS
-      const looking = lookup(host)
-      await looking.finally(() => {
+      return lookup(host).finally(() => {
         timeout = ANSWERED_WITHIN_MS
       })
     },
@@ -73,6 +76,16 @@ test.each(['localhost', 'receiver', 'named.example', 'other.example'])('%s is fo
   s.dns.fault(host, 'timeout')
   const first = s.lookup('one.example')
   expect(await s.lookup(host)).toEqual(s.found)
+  s.giveUp()
+  await expect(first).rejects.toMatchObject(AGAIN)
+})
+
+test('a name that a search domain completes is found meanwhile, also if its name servers do not answer for it as it stands', async () => {
+  await using s = await system('one.example')
+  for (const name of ['hook.team', 'hook.other', 'also.hook.team']) s.dns.fault(name, 'timeout')
+  const first = s.lookup('one.example')
+  expect(await s.lookupSilent('hook.team')).toEqual(s.found)
+  for (const name of ['hook.other', 'also.hook.team']) await expect(s.lookupSilent(name)).rejects.toMatchObject(AGAIN)
   s.giveUp()
   await expect(first).rejects.toMatchObject(AGAIN)
 })

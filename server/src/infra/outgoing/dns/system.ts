@@ -19,12 +19,13 @@ const UNSURE_MAX = 1
 const QUICK_MS = 500
 const ABSENT = ['ENOTFOUND', 'ENODATA']
 
-type LookupOptions = { find: HostLookup; openResolver: () => dns.Resolver; hostsFile: string }
+type LookupOptions = { find: HostLookup; openResolver: () => dns.Resolver; hostsFile: string; serversFile: string }
 
 const SYSTEM: LookupOptions = {
   find: (host) => dns.lookup(host, { all: true }),
   openResolver: () => createResolver({ DNS_SERVERS: [] }),
   hostsFile: '/etc/hosts',
+  serversFile: '/etc/resolv.conf',
 }
 
 /**
@@ -32,11 +33,11 @@ const SYSTEM: LookupOptions = {
  * hold up no others: while one look-up is under way, the system is asked only for further names that it will find soon.
  */
 export function createHostLookup(options: Partial<LookupOptions> = {}): HostLookup {
-  const { find, openResolver, hostsFile } = { ...SYSTEM, ...options }
+  const { find, openResolver, hostsFile, serversFile } = { ...SYSTEM, ...options }
   let unsure = 0
   return async (host) => {
     if (unsure >= UNSURE_MAX) {
-      if ((await isLocal(host, hostsFile)) || (await isQuick(host, openResolver()))) return find(host)
+      if ((await isLocal(host, hostsFile)) || (await isQuick(await namesAsked(host, serversFile), openResolver()))) return find(host)
       throw Object.assign(new Error(`The name servers of ${host} do not answer`), { code: 'EAI_AGAIN' })
     }
     unsure++
@@ -58,10 +59,30 @@ async function isLocal(host: string, hostsFile: string): Promise<boolean> {
   return names.toLowerCase().split(/\s+/).includes(host.toLowerCase())
 }
 
-/** Do the name servers answer? The questions take no thread. */
-async function isQuick(host: string, resolver: dns.Resolver): Promise<boolean> {
+/** The names that the system asks for to find a host, in order: one with few dots is first completed with each search domain. */
+async function namesAsked(host: string, serversFile: string): Promise<string[]> {
+  const settings = (await readFile(serversFile, 'utf8').catch(() => '')).split('\n').map((line) => line.trim().split(/\s+/))
+  const domains = settings.findLast(([name]) => name === 'search' || name === 'domain')?.slice(1) ?? []
+  const dots = settings
+    .flatMap(([name, ...options]) => (name === 'options' ? options : []))
+    .findLast((option) => /^ndots:\d+$/.test(option))
+  const isCompleted = !host.endsWith('.') && host.split('.').length - 1 < Number(dots?.slice('ndots:'.length) ?? 1)
+  return [...(isCompleted ? domains.map((domain) => `${host}.${domain}`) : []), host]
+}
+
+/** Do the name servers answer until one of these names is found? The questions take no thread. */
+async function isQuick(names: string[], resolver: dns.Resolver): Promise<boolean> {
+  for (const name of names) {
+    const answer = await ask(name, resolver)
+    if (answer !== 'absent') return answer === 'found'
+  }
+  return true
+}
+
+async function ask(name: string, resolver: dns.Resolver): Promise<'found' | 'absent' | 'silent'> {
   const startedAt = performance.now()
-  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const isAnswered = answers.every((answer) => answer.status === 'fulfilled' || ABSENT.includes(answer.reason.code))
-  return isAnswered || performance.now() - startedAt < QUICK_MS
+  if (!isAnswered && performance.now() - startedAt >= QUICK_MS) return 'silent'
+  return answers.some(({ status }) => status === 'fulfilled') ? 'found' : 'absent'
 }

@@ -1,9 +1,10 @@
 /** What a log in front of the queue adds: requests are accepted while the database is away, and each is moved to the queue once. */
 import { createHash } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openForwarder } from '../../../../test/forwarder.ts'
 import { appendByHand, deleteLog, hasNats, logSettings, type Nats, openNats } from '../../../../test/nats.ts'
 import { select } from '../../../../test/select.ts'
+import { SOON } from '../../../../test/wait.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { StartError } from '../../../lib/start-error.ts'
 import { openLog } from '../../log/open-log.ts'
@@ -249,6 +250,26 @@ describe.runIf(hasNats)('moving to the queue', () => {
       expect(await logOf(w).extent()).toMatchObject({ count: 0 })
     },
   )
+
+  test('moves what is accepted after a crash that took all entries of the stream', { timeout: 60_000 }, async () => {
+    await using own = await openNats()
+    await using w = await world({ env: logSettings(own) })
+    await own.kill()
+    own.copyFiles()
+    await own.restart()
+    await send(w, 'n1', 'n2')
+    await w.drain()
+    await own.kill()
+    own.restoreFiles()
+    await own.restart()
+    const extent = await vi.waitFor(() => logOf(w).extent(), SOON)
+    expect(extent).toMatchObject({ first: 1, last: 0, count: 0 })
+    expect((await logDepth(w.ctx, logOf(w)))?.waiting).toBe(0)
+    await moveAll(w.ctx)
+    await send(w, 'n3')
+    await w.drain()
+    expect(await appliedNames(w)).toEqual(['n1', 'n2', 'n3'])
+  })
 
   test('holds timers back until everything that was accepted before them is in the queue', async () => {
     await using w = await world({ env: logSettings(nats) })

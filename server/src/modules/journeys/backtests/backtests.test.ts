@@ -1,8 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createJourney, type JourneyClient, userIdOf } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
+import { createTestClock } from '../../../../test/test-clock.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { systemClock } from '../../../infra/runtime/clock.ts'
+import { type Ctx, inTx } from '../../../infra/runtime/ctx.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
 import { type StoredTrail, trailOf } from '../../positions/trail.ts'
+import { claimBacktests } from './queries.ts'
 import { backtestDue } from './run.ts'
 
 const at = (y: number) => ({ x: 0, y })
@@ -323,6 +329,21 @@ describe('a backtest', () => {
       await w.drain('journeys.backtest')
       expect(await journey.get(`backtests/${body.id}`)).toMatchObject({ result: { entrants } })
     }
+  })
+
+  test('that a process computes is not claimed by another one, whose clock is ahead', async () => {
+    await using w = await world()
+    const journey = await createJourney(w, {}, { start: { type: 'entrance', ...at(0), data: { trigger: 'event', event_name: 'cart' } } })
+    await journey.post('backtest', { since: new Date(w.clock.now().getTime() - 3_600_000).toISOString() })
+    /** A process on a machine of its own. */
+    const processAt = (aheadMs: number) => {
+      const { now, sleep } = createTestClock(new Date(systemClock.now().getTime() + aheadMs))
+      return { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+    }
+    const [first, other] = [processAt(0), processAt(10 * MINUTE_MS)]
+    const claim = (ctx: Ctx) =>
+      inTx(ctx, (ctx) => claimBacktests(ctx, 1, randomUUID(), new Date(ctx.clock.now().getTime() + 2 * MINUTE_MS)))
+    expect([await claim(first), await claim(other)]).toMatchObject([[{ attempts: 1 }], []])
   })
 
   test('that its process left is computed again when the lease ends, and fails after three times', async () => {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { leaseEnd, leaseNow, ownTimeOf } from '../../../infra/runtime/lease-time.ts'
 import type { BacktestId, JourneyId, ProjectId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant } from '../../../lib/shapes.ts'
 import { type BacktestParams, type BacktestResult, BacktestRow } from './schema.ts'
@@ -58,13 +59,13 @@ export const claimBacktests = (ctx: InTx<Ctx>, limit: number, token: string, lea
     DueRow,
     sql`with due as (
           select project_id, id from journey_backtests
-          where state = 'running' and (lease_until is null or lease_until < ${ctx.clock.now()})
+          where state = 'running' and (lease_until is null or lease_until <= ${leaseNow(ctx)})
           order by created_at
           limit ${limit}
           for update skip locked
         )
         update journey_backtests b
-        set lease_token = ${token}, lease_until = ${leaseUntil}, attempts = attempts + 1, users_done = 0
+        set lease_token = ${token}, lease_until = ${leaseEnd(ctx, leaseUntil)}, attempts = attempts + 1, users_done = 0
         from due
         where b.project_id = due.project_id and b.id = due.id
         returning b.id, b.project_id, b.journey_id, b.params, b.attempts, b.lease_token`,
@@ -76,7 +77,7 @@ const NextRow = Type.Object({ at: Instant })
 export const nextBacktestAt = async (ctx: Ctx): Promise<Date | null> => {
   const row = await ctx.db.first(
     NextRow,
-    sql`select coalesce(lease_until, created_at) as at from journey_backtests where state = 'running' order by 1 limit 1`,
+    sql`select coalesce(${ownTimeOf(ctx, sql`lease_until`)}, created_at) as at from journey_backtests where state = 'running' order by 1 limit 1`,
   )
   return row?.at ?? null
 }
@@ -86,7 +87,7 @@ type Claimed = Pick<DueBacktest, 'id' | 'lease_token'>
 /** Saves the progress of a claimed backtest, and renews the lease. False if it was cancelled, or claimed by another process. */
 export const saveProgress = async (ctx: ProjectCtx, { id, lease_token }: Claimed, done: number, total: number, leaseUntil: Date) => {
   const changed = await ctx.db.run(
-    sql`update journey_backtests set users_done = ${done}, users_total = ${total}, lease_until = ${leaseUntil}
+    sql`update journey_backtests set users_done = ${done}, users_total = ${total}, lease_until = ${leaseEnd(ctx, leaseUntil)}
         where project_id = ${ctx.projectId} and id = ${id} and state = 'running' and lease_token = ${lease_token}`,
   )
   return changed > 0

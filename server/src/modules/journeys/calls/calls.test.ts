@@ -1,7 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createJourney, queuedItems, READY } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
+import { createTestClock } from '../../../../test/test-clock.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { systemClock } from '../../../infra/runtime/clock.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
+import { callDue } from './call.ts'
+import { claimCalls } from './queries.ts'
 
 const calling = (url: string, data: object = {}) => ({
   ...READY,
@@ -58,6 +65,28 @@ test('a call whose process died before its answer was stored is made again with 
   await w.drain()
   expect(receiver.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([key])
   expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
+})
+
+test.each([
+  ['behind', -MINUTE_MS],
+  ['ahead', MINUTE_MS],
+])('a call that a process makes is not made by another one, whose clock is %s', async (_, aheadMs) => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await atCall(w, receiver.url)
+  await select(w, `update journey_calls set due_at = now() - interval '10 minutes', created_at = now() where project_id = $1`, [
+    w.projectId,
+  ])
+  /** A process on a machine of its own. */
+  const processAt = (ms: number) => {
+    const { now, sleep } = createTestClock(new Date(systemClock.now().getTime() + ms))
+    return { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+  }
+  const [first, other] = [processAt(0), processAt(aheadMs)]
+  const leaseUntil = new Date(first.clock.now().getTime() + 30_000)
+  expect(await inTx(first, (ctx) => claimCalls(ctx, { perHost: 10, total: 10, leaseUntil, token: randomUUID() }))).toHaveLength(1)
+  await (await callDue(other, new AbortController().signal)).finished
+  expect(receiver.requests).toEqual([])
 })
 
 test('a failed call is tried again, and the step fails after the last try', async () => {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
+import { leaseEnd, leaseNow } from '../../../infra/runtime/lease-time.ts'
 import type { JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant } from '../../../lib/shapes.ts'
 import type { CallRequest } from '../steps/step.ts'
@@ -47,18 +48,19 @@ export async function claimCalls(
           select d.project_id, d.user_id, d.entrance_id, d.visit
           from hosts h
           cross join lateral (select count(*) as calls from journey_calls b
-                              where b.project_id = h.project_id and b.host = h.host and b.due_at > ${ctx.clock.now()}
-                                and b.lease_until > ${ctx.clock.now()}) busy
+                              where b.project_id = h.project_id and b.host = h.host and b.due_at > ${leaseNow(ctx)}
+                                and b.lease_until > ${leaseNow(ctx)}) busy
           cross join lateral (select project_id, user_id, entrance_id, visit, due_at from journey_calls c
                               where c.project_id = h.project_id and c.host = h.host
                                 and c.due_at between ${oldest(ctx)} and ${ctx.clock.now()} and c.created_at >= ${oldest(ctx)}
+                                and (c.lease_until is null or c.lease_until <= ${leaseNow(ctx)})
                               order by c.due_at
                               limit greatest(0, ${perHost} - busy.calls)) d
           order by d.due_at
           limit ${total}
         )
         update journey_calls c
-        set lease_token = ${token}::uuid, lease_until = ${leaseUntil}, due_at = ${leaseUntil}, attempts = c.attempts + 1
+        set lease_token = ${token}::uuid, lease_until = ${leaseEnd(ctx, leaseUntil)}, due_at = ${leaseEnd(ctx, leaseUntil)}, attempts = c.attempts + 1
         from due d
         where c.project_id = d.project_id and c.user_id = d.user_id and c.entrance_id = d.entrance_id and c.visit = d.visit
         returning c.project_id, c.user_id, c.entrance_id, c.visit, c.journey_id, c.attempts, c.request, c.created_at, c.lease_token::text as lease_token`,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { databaseNow } from '../../../infra/runtime/database-time.ts'
+import { leaseNow } from '../../../infra/runtime/lease-time.ts'
 import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { RECEIVED_STATES } from '../schema.ts'
@@ -45,9 +45,9 @@ export const receivedSince = (ctx: ProjectCtx, userIds: UserId[], since: Date, e
   ctx.db.many(
     ReceivedRow,
     sql`select user_id, campaign_id, channel, case when state = 'claimed' then ${ctx.clock.now()}::timestamptz(3) else settled_at end as at,
-               case when state = 'claimed' or lease_token is not null and lease_until > ${databaseNow(ctx)} then id end as in_flight,
+               case when state = 'claimed' or lease_token is not null and lease_until > ${leaseNow(ctx)} then id end as in_flight,
                lease_token,
-               state <> 'claimed' and counts_to_caps and (lease_token is null or lease_until <= ${databaseNow(ctx)}) as is_counted
+               state <> 'claimed' and counts_to_caps and (lease_token is null or lease_until <= ${leaseNow(ctx)}) as is_counted
         from messages
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
           and ((state = any(${RECEIVED_STATES}::text[]) and settled_at > ${since}

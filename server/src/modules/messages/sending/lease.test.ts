@@ -280,6 +280,23 @@ test('a process whose clock is behind sends what it has claimed, and no other pr
   expect(await messages(w)).toMatchObject([{ state: 'sent', attempts: 1 }])
 })
 
+test('during an upgrade, what a process has claimed by its own clock is not sent by one of this release, whatever the time of the database', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await waiting(w)
+  const first = await claimMail(w)
+  const { now, sleep } = createTestClock(w.clock.now())
+  const upgraded: Ctx = { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+  await releaseLeases(upgraded)
+  const second = { messages: await claim(upgraded, TRANSACTIONAL, [{ project_id: w.projectId, channel: 'email', limit: 10 }]), at: now() }
+  await send(upgraded, second)
+  await send(w.ctx, first)
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  expect(await messages(w)).toMatchObject([{ state: 'sent', attempts: 1 }])
+})
+
 test('each project has leases of its own, and what is not claimed has none', async () => {
   await using w = await world()
   const other = await w.other()

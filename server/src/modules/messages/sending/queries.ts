@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { databaseNow, toDatabaseTime, toOwnTime } from '../../../infra/runtime/database-time.ts'
+import { leaseEnd, leaseNow, ownTimeOf } from '../../../infra/runtime/lease-time.ts'
 import { CHANNELS, type Channel } from '../../../lib/channels.ts'
 import type { CampaignId, MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
@@ -81,7 +81,7 @@ export const claimedColumns = sql`m.id, m.project_id, m.user_id, m.campaign_id, 
  */
 export const claimedAs = (ctx: Pick<Ctx, 'clock'>, leaseUntil: Date) =>
   sql`state = 'claimed', acted_at = ${ctx.clock.now()}, attempts = m.attempts + 1, lease_token = q.token,
-      lease_until = ${toDatabaseTime(ctx, leaseUntil)}`
+      lease_until = ${leaseEnd(ctx, leaseUntil)}`
 
 /** A queue, and how many messages to claim from it. */
 export type Share = Queue & { limit: number }
@@ -138,7 +138,7 @@ export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[]
           where r.state = 'claimed' and r.lease_token = h.token
         )
         -- By id: a row that was changed while this waited for it lies elsewhere afterwards, where the statement does not see it.
-        update messages m set lease_until = ${toDatabaseTime(ctx, leaseUntil)}
+        update messages m set lease_until = ${leaseEnd(ctx, leaseUntil)}
         where m.project_id = ${ctx.projectId} and m.id = any(array(select id from held))
         returning m.id`,
   )
@@ -239,7 +239,7 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
   ctx.db.run(
     sql`with expired as materialized (
           select ctid as tid, id, project_id, lease_token from messages
-          where state = 'claimed' and lease_until <= ${databaseNow(ctx)}
+          where state = 'claimed' and lease_until <= ${leaseNow(ctx)}
           order by lease_until
           limit ${limit}
           for update skip locked
@@ -266,7 +266,7 @@ export const releaseLeases = (ctx: Ctx, limit: number) =>
 export const nextLeaseEnd = (ctx: Ctx): Promise<Date | null> =>
   ctx.db.value(
     Nullable(Instant),
-    sql`select ${toOwnTime(ctx, sql`lease_until`)} as lease_until
+    sql`select ${ownTimeOf(ctx, sql`lease_until`)} as lease_until
         from (select (select lease_until from messages where state = 'claimed' order by lease_until limit 1) as lease_until) next`,
   )
 

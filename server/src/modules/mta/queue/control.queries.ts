@@ -1,6 +1,6 @@
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { toDatabaseTime } from '../../../infra/runtime/database-time.ts'
+import { leaseEnd } from '../../../infra/runtime/lease-time.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import { Count, Flag } from '../../../lib/shapes.ts'
 import type { Pause } from './pauses.queries.ts'
@@ -33,7 +33,7 @@ export const claimToCancel = (ctx: InTx, filter: MailFilter, limit: number, leas
           for update
         )
         update mail_recipients r
-        set state = 'claimed', attempts = r.attempts + 1, lease_token = taken.token, lease_until = ${toDatabaseTime(ctx, leaseUntil)}
+        set state = 'claimed', attempts = r.attempts + 1, lease_token = taken.token, lease_until = ${leaseEnd(ctx, leaseUntil)}
         from taken
         where ${withKeysOf(ctx, sql`taken`)}
         returning ${claimedMail}`,

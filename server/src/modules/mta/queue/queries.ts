@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { firstOfEach } from '../../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { databaseNow, toDatabaseTime, toOwnTime } from '../../../infra/runtime/database-time.ts'
+import { leaseEnd, leaseNow, ownTimeOf } from '../../../infra/runtime/lease-time.ts'
 import type { MessageId, ProjectId } from '../../../lib/ids.ts'
 import { Flag, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import type { MailPriority } from '../shaping/retries.ts'
@@ -135,7 +135,7 @@ export const claimMail = (ctx: Ctx, priority: MailPriority, shares: MailShare[],
           ) r
         )
         update mail_recipients r
-        set state = 'claimed', attempts = r.attempts + 1, lease_token = q.token, lease_until = ${toDatabaseTime(ctx, leaseUntil)}
+        set state = 'claimed', attempts = r.attempts + 1, lease_token = q.token, lease_until = ${leaseEnd(ctx, leaseUntil)}
         from queues q
         where ${among(sql`due`)} and r.project_id + 0 = q.project_id
         returning ${claimedMail}`,
@@ -173,7 +173,7 @@ export const renewMailLeases = (ctx: ProjectCtx, rows: readonly ClaimedRecipient
   ctx.db.many(
     Key,
     sql`with ${held(ctx, rows)}
-        update mail_recipients r set lease_until = ${toDatabaseTime(ctx, leaseUntil)} from held where ${withKeysOf(ctx, sql`held`)}
+        update mail_recipients r set lease_until = ${leaseEnd(ctx, leaseUntil)} from held where ${withKeysOf(ctx, sql`held`)}
         returning r.mail_id, r.no`,
   )
 
@@ -182,7 +182,7 @@ export const releaseMailLeases = (ctx: Ctx, limit: number) =>
   ctx.db.run(
     sql`with ended as materialized (
           select ctid as tid from mail_recipients
-          where state = 'claimed' and lease_until <= ${databaseNow(ctx)}
+          where state = 'claimed' and lease_until <= ${leaseNow(ctx)}
           order by lease_until
           limit ${limit}
           for update skip locked
@@ -194,7 +194,7 @@ export const releaseMailLeases = (ctx: Ctx, limit: number) =>
 export const nextMailLeaseEnd = (ctx: Ctx): Promise<Date | null> =>
   ctx.db.value(
     Nullable(Instant),
-    sql`select ${toOwnTime(ctx, sql`lease_until`)} as lease_until
+    sql`select ${ownTimeOf(ctx, sql`lease_until`)} as lease_until
         from (select (select lease_until from mail_recipients where state = 'claimed' order by lease_until limit 1) as lease_until) next`,
   )
 

@@ -6,10 +6,11 @@ import { BULK, queueMail } from '../../../../test/queued-mail.ts'
 import { createTestClock } from '../../../../test/test-clock.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
-import { inTx } from '../../../infra/runtime/ctx.ts'
+import { systemClock } from '../../../infra/runtime/clock.ts'
+import { type Ctx, inTx } from '../../../infra/runtime/ctx.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import { claimToCancel, makeDue } from './control.queries.ts'
-import { claimMail, releaseMailLeases, renewMailLeases, saveMailResults } from './queries.ts'
+import { claimMail, nextMailLeaseEnd, releaseMailLeases, renewMailLeases, saveMailResults } from './queries.ts'
 import type { ClaimedRecipient, RecipientResult } from './schema.ts'
 
 const MAILS = 3
@@ -112,6 +113,34 @@ describe('what a statement finds changed by another transaction', () => {
     await releaseMailLeases(ahead, 10)
     expect(await states()).toEqual(all('claimed'))
   })
+
+  test.each([
+    ['ahead of', -10 * MINUTE_MS],
+    ['behind', 10 * MINUTE_MS],
+  ])(
+    'while the database is %s the processes, those of this release and of one that has leases by its own clock keep those of each other',
+    async (_, aheadMs) => {
+      await w.db.run(sql`update mail_recipients set due_at = now() - interval '1 hour' where project_id = ${w.projectId}`)
+      const clock = createTestClock(new Date(systemClock.now().getTime() + aheadMs))
+      const { now, sleep } = clock
+      const before = { ...w.ctx, clock }
+      const after = { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+      const claimIn = (ctx: Ctx) => claimMail(ctx, BULK, [{ project_id: w.projectId, limit: 10 }], new Date(now().getTime() + MINUTE_MS))
+      const claimed = await claimIn(before)
+      await releaseMailLeases(after, 10)
+      expect(await states()).toEqual(all('claimed'))
+      expect((await nextMailLeaseEnd(after))?.getTime()).toBeGreaterThan(now().getTime())
+      await inTx(w.ctx, (ctx) =>
+        saveMailResults(
+          ctx,
+          claimed.map((one) => ({ ...delivered(one), state: 'queued' as const })),
+        ),
+      )
+      await claimIn(after)
+      await releaseMailLeases(before, 10)
+      expect(await states()).toEqual(all('claimed'))
+    },
+  )
 
   test('a claim takes what another one, which is not committed, leaves, and does not wait for it', async () => {
     const shares = [{ project_id: w.projectId, limit: 1 }]

@@ -168,7 +168,7 @@ test('a device is registered for the user of each id among its own kind', async 
 
 test('a member that is left out when a device is registered again keeps its value, and null clears it', async () => {
   await using w = await world()
-  await w.users('kim', 'lee')
+  await w.users('kim')
   const register = (given: object) => w.post('/api/client/devices', { device_id: 'phone', ...given })
   await register({ external_id: 'kim', token: 't1', os: 'iOS', os_version: '26', model: 'x', app_build: '7', app_version: '3.1' })
   expect((await register({ external_id: 'kim', app_version: '3.2', app_build: null })).body).toMatchObject({
@@ -179,13 +179,23 @@ test('a member that is left out when a device is registered again keeps its valu
     app_build: null,
     app_version: '3.2',
   })
-  const [kim, lee] = [await user(w, 'kim'), await user(w, 'lee')]
+  const kim = await user(w, 'kim')
   expect(await pushDevicesOf(w.ctx, [kim.id])).toMatchObject([{ token: 't1' }])
-  await register({ external_id: 'lee' })
-  expect(await pushDevicesOf(w.ctx, [kim.id, lee.id])).toMatchObject([{ user_id: lee.id, token: 't1' }])
-  expect([(await user(w, 'kim')).has_push_device, (await user(w, 'lee')).has_push_device]).toEqual([false, true])
-  expect((await register({ external_id: 'lee', token: null })).body).toMatchObject({ has_token: false, os: 'iOS' })
-  expect((await user(w, 'lee')).has_push_device).toBe(false)
+  expect((await register({ external_id: 'kim', token: null })).body).toMatchObject({ has_token: false, os: 'iOS' })
+  expect((await user(w, 'kim')).has_push_device).toBe(false)
+})
+
+test('a device that moves to another user brings neither its token nor its other values, so that it needs the token to get the messages', async () => {
+  await using w = await world()
+  await w.users('ana', 'kim')
+  await w.post('/api/client/devices', { external_id: 'ana', device_id: 'browser-1', token: 't1', os: 'web', model: 'x' })
+  const headers = { 'x-service-user-token': await w.token('kim') }
+  const register = (given: object) => w.post('/api/client/devices', { device_id: 'browser-1', ...given }, { key: w.keys.public, headers })
+  expect((await register({ app_version: '3.2' })).body).toMatchObject({ has_token: false, os: null, model: null, app_version: '3.2' })
+  const [ana, kim] = [await user(w, 'ana'), await user(w, 'kim')]
+  expect(await pushDevicesOf(w.ctx, [ana.id, kim.id])).toEqual([])
+  expect([ana.has_push_device, kim.has_push_device]).toEqual([false, false])
+  expect((await register({ token: 't1' })).body).toMatchObject({ has_token: true, os: null, app_version: '3.2' })
 })
 
 test('a device that is registered while the token of another one is cleared: the user has a push device', async () => {

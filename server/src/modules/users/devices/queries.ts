@@ -67,24 +67,29 @@ export const devicesOf = (ctx: ProjectCtx, ids: UserId[]) =>
         where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) order by id`,
   )
 
-/** A device as it is registered. An absent member keeps its value, and null clears it. */
+/** A device as it is registered. An absent member keeps the value that the user registered, and null clears it. */
 export type SavedDevice = Omit<DeviceInput, 'external_id' | 'anonymous_id'>
 
-/** Registers a device. A token or device of another user moves to this one. */
-export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) =>
-  ctx.db.run(
+/**
+ * Registers a device. A token or device of another user moves to this one. A device moves without its values: else whoever names it would get
+ * the messages on it without knowing its token.
+ */
+export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) => {
+  const isNew = (value: unknown) => sql`${value !== undefined} or d.user_id <> excluded.user_id`
+  return ctx.db.run(
     sql`insert into devices as d (project_id, user_id, device_id, token, os, os_version, model, app_build, app_version, created_at, updated_at)
         values (${ctx.projectId}, ${id}, ${device.device_id}, ${device.token ?? null}, ${device.os ?? null}, ${device.os_version ?? null},
                 ${device.model ?? null}, ${device.app_build ?? null}, ${device.app_version ?? null}, ${ctx.clock.now()}, ${ctx.clock.now()})
         on conflict (project_id, device_id) do update
         set user_id = excluded.user_id, updated_at = excluded.updated_at,
-            token = case when ${device.token !== undefined} then excluded.token else d.token end,
-            os = case when ${device.os !== undefined} then excluded.os else d.os end,
-            os_version = case when ${device.os_version !== undefined} then excluded.os_version else d.os_version end,
-            model = case when ${device.model !== undefined} then excluded.model else d.model end,
-            app_build = case when ${device.app_build !== undefined} then excluded.app_build else d.app_build end,
-            app_version = case when ${device.app_version !== undefined} then excluded.app_version else d.app_version end`,
+            token = case when ${isNew(device.token)} then excluded.token else d.token end,
+            os = case when ${isNew(device.os)} then excluded.os else d.os end,
+            os_version = case when ${isNew(device.os_version)} then excluded.os_version else d.os_version end,
+            model = case when ${isNew(device.model)} then excluded.model else d.model end,
+            app_build = case when ${isNew(device.app_build)} then excluded.app_build else d.app_build end,
+            app_version = case when ${isNew(device.app_version)} then excluded.app_version else d.app_version end`,
   )
+}
 
 /** Waits until no other transaction registers a device with this token. */
 export const lockToken = (ctx: InTx, token: string) =>
