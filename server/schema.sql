@@ -2155,6 +2155,7 @@ create table webhook_replays (
   due_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   finished_at timestamp(3) with time zone,
+  open_transactions text[] not null default '{}'::text[],
   constraint webhook_replays_pkey PRIMARY KEY (project_id, id),
   constraint webhook_replays_project_id_endpoint_id_fkey FOREIGN KEY (project_id, endpoint_id) REFERENCES webhook_endpoints(project_id, id) ON DELETE CASCADE,
   constraint webhook_replays_status_check CHECK ((status = ANY (ARRAY['running'::text, 'finished'::text, 'cancelled'::text])))

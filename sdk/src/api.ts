@@ -868,7 +868,7 @@ export interface paths {
         put?: never;
         /**
          * Register a push device
-         * @description With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user. A member that is left out keeps its value if the device is known, and null clears it. Push messages go to the 20 devices of a user that were registered last.
+         * @description With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user; a device moves without its token and other values. A member that is left out keeps its value if this user has the device, and null clears it. Push messages go to the 20 devices of a user that were registered last.
          */
         post: operations["createDevice"];
         delete?: never;
@@ -22248,7 +22248,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description With a secret key, the `external_id` of the user, percent-encoded. With an organisation key, the numeric `id`.
+                 * @description With a secret key, the `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved. With an organisation key, the numeric `id`.
                  * @example customer-1042
                  */
                 userId: string;
@@ -23486,7 +23486,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description With a secret key, the `external_id` of the user, percent-encoded. With an organisation key, the numeric `id`.
+                 * @description With a secret key, the `external_id` of the user, percent-encoded. After `/api/client/users/`, the words `batch`, `erasures`, `me` and `search` are reserved. With an organisation key, the numeric `id`.
                  * @example customer-1042
                  */
                 userId: string;
