@@ -8,6 +8,7 @@ import { REFUSING_ADDRESS } from '../internet/internet.ts'
 import type { MxBehaviour, Reaction } from '../internet/mx-host.ts'
 import type { ZoneRecords } from '../internet/zone.ts'
 import { type MailEvent, type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
+import { order } from '../mailing.ts'
 import { bounceMail, complaintMail } from '../reports.ts'
 
 let w: MailWorld
@@ -107,6 +108,31 @@ describe('a refusal of the sender suppresses nobody, whatever it says', () => {
     const notice = dataOf(await w.events(), 'delivery.dsn-perm-fail')
     expect(notice).toMatchObject({ classification: 'invalid-recipient', suppressed: true })
     expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toMatchObject([{ reason: 'hard_bounce' }])
+  })
+})
+
+describe('a refusal that is temporary suppresses nobody, on three days and whatever its code says', () => {
+  const notOffered = '502 5.5.1 No such command'
+  test.each<[string, MxBehaviour['script'], string]>([
+    ['at the greeting', { GREETING: '554 mx.example.org ESMTP not accepting messages' }, 'example.net'],
+    ['at EHLO', { EHLO: '550 HELO name does not exist in the DNS', HELO: '550 HELO name does not exist in the DNS' }, 'example.net'],
+    ['of a command out of order', { RCPT: '503 5.5.1 Bad sequence of commands' }, 'example.net'],
+    // Its hosts take no email without TLS.
+    ['of STARTTLS where encryption is required', { STARTTLS: notOffered }, 'google.com'],
+  ])('%s', async (_, script, provider) => {
+    const domain = newDomain()
+    const { counts } = w.internet.host(`mx.${domain}.${provider}`, { ...(script && { script }) })
+    w.internet.domain(domain, `mx.${domain}.${provider}`)
+    const address = await w.mailTo(domain)
+    for (let day = 0; day < 3; day++) {
+      if (day > 0) {
+        w.advance('1 day')
+        await order(w, address.split('@')[0] as string)
+      }
+      expect(typesOf(await w.events(address))).toContain('dsn-temp-fail')
+    }
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toEqual([])
+    expect(counts.accepted).toBe(0)
   })
 })
 
