@@ -13,7 +13,17 @@ const mail: MailRow = {
 }
 const recipient: ClaimedRecipient = {
   ...{ project_id: 1 as ProjectId, mail_id: mail.id, no: 0, address: 'kim@example.org', domain: 'example.org', site: null },
-  ...{ campaign_id: null, size: 900, attempts: 1, attempt: 1, due_at: AT, last_attempt_at: null, last_error: null, notify: null },
+  ...{
+    campaign_id: null,
+    size: 900,
+    attempts: 1,
+    attempt: 1,
+    due_at: AT,
+    last_attempt_at: null,
+    last_error: null,
+    last_is_of_sender: false,
+    notify: null,
+  },
   ...{ original_recipient: null, lease_token: 'a lease' },
 }
 

@@ -13,7 +13,17 @@ const mail: MailRow = {
 }
 const recipient: ClaimedRecipient = {
   ...{ project_id: 1 as ProjectId, mail_id: mail.id, no: 0, address: 'kim@example.org', domain: 'example.org', site: null },
-  ...{ campaign_id: null, size: 900, attempts: 2, attempt: 2, due_at: AT, last_attempt_at: null, last_error: null, notify: null },
+  ...{
+    campaign_id: null,
+    size: 900,
+    attempts: 2,
+    attempt: 2,
+    due_at: AT,
+    last_attempt_at: null,
+    last_error: null,
+    last_is_of_sender: false,
+    notify: null,
+  },
   ...{ original_recipient: null, lease_token: 'a lease' },
 }
 const decided = (outcome: Outcome, over: Partial<MailRow> = {}, random = 0.5) =>
@@ -137,6 +147,29 @@ test.each<[string, string | null, number, boolean]>([
   const expiring = { ...mail, expires_at: after(ms) }
   const { classification } = decide(expiring, { ...recipient, last_error }, { is: 'expired' }, null, { at: after(ms), random: 0.5 })
   expect(classification).toMatchObject({ label: 'expired', isBounce })
+})
+
+test.each<[string, string, boolean, boolean]>([
+  ['about the sender', '450 4.1.8 <b.1-2@bounce.shop.example>: Sender address rejected: Domain not found', false, false],
+  ['about its reputation', '451 4.7.1 blocked using zen.spamhaus.org', false, false],
+  ['about a policy', '421 4.7.26 Unauthenticated email is deferred', false, false],
+  ['about the content', '451 4.7.1 Looks like spam', false, false],
+  ['of MAIL, whatever it says', '451 4.3.0 Later', true, false],
+  ['of MAIL, with the words of a full mailbox', '452 4.2.2 Mailbox full', true, false],
+  ['of the recipient', '451 4.3.0 Later', false, true],
+])(
+  'an email whose last failure was a refusal %s is a bounce or not once its lifetime is over',
+  (_, last_error, last_is_of_sender, isBounce) => {
+    const expiring = { ...recipient, last_error, last_is_of_sender }
+    const { classification } = decide(mail, expiring, { is: 'expired' }, null, { at: after(48 * HOUR_MS), random: 0.5 })
+    expect(classification).toMatchObject({ label: 'expired', isBounce, isPermanent: true })
+  },
+)
+
+test('the history says which refusals are of the sender', () => {
+  const refusal: Outcome = { is: 'temporary', reason: 'later', host, reply: later, scope: 'recipient' }
+  expect(decided({ ...refusal, isOfSender: true }).result.history).toMatchObject({ is_of_sender: true })
+  expect(decided(refusal).result.history).not.toHaveProperty('is_of_sender')
 })
 
 test.each<[string, Outcome, boolean]>([

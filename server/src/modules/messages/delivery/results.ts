@@ -154,10 +154,11 @@ function ofRefusal({ reply, reason, host, isOfSender }: Extract<Outcome, { is: '
 /** Of ours: a domain is gone for a while too, by a mistake at its registrar, in its zone or at a name server of ours. */
 const NO_DOMAIN = '5.1.2'
 
-function ofExpiry({ priority, created_at, expires_at }: MailRow, { last_error, due_at }: ClaimedRecipient): Classification {
+function ofExpiry({ priority, created_at, expires_at }: MailRow, recipient: ClaimedRecipient): Classification {
+  const { last_error, last_is_of_sender: isOfSender, due_at } = recipient
   const usual = expiresAt(priority, created_at).getTime() - CLOCKS_MS
-  const last = last_error === null ? null : classify(last_error, { isPermanent: false })
-  return classificationOfExpiry(last, { isCutShort: due_at > expires_at || expires_at.getTime() < usual })
+  const last = last_error === null ? null : classify(last_error, { isPermanent: false, isOfSender })
+  return classificationOfExpiry(last, { isOfSender, isCutShort: due_at > expires_at || expires_at.getTime() < usual })
 }
 
 /** An email is given its end a little before it is saved. */
@@ -192,6 +193,7 @@ function historyOf({ attempt }: ClaimedRecipient, outcome: Outcome, at: Date): P
     ...('peer' in outcome && outcome.peer.tls && { tls: `${outcome.peer.tls.protocol} ${outcome.peer.tls.cipher}` }),
     ...(reply && { code: reply.code, response: reply.response.slice(0, RESPONSE_LENGTH_MAX) }),
     ...(reply?.enhancedCode !== undefined && { enhanced_code: reply.enhancedCode }),
+    ...('isOfSender' in outcome && { is_of_sender: true as const }),
     ...('reason' in outcome && !reply && { detail: outcome.reason.slice(0, RESPONSE_LENGTH_MAX) }),
   }
 }

@@ -31,6 +31,9 @@ export const DeliveryAttempt = Exact({
   enhanced_code: Type.Optional(Type.String({ description: 'The enhanced status code of the host’s reply (RFC 3463).' })),
   response: Type.Optional(Type.String({ description: 'The text of the host’s reply.' })),
   tls: Type.Optional(Type.String({ description: 'How the connection was encrypted; absent if it was not.' })),
+  is_of_sender: Type.Optional(
+    Type.Literal(true, { description: '`true` if the host refused the sender, at `MAIL`: it says nothing about the recipient.' }),
+  ),
   detail: Type.Optional(Type.String({ description: 'The failure, if there was no reply.' })),
 })
 

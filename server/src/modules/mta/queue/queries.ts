@@ -110,7 +110,8 @@ export const claimedMail = sql`r.project_id, r.mail_id, r.no, r.address, r.domai
                   r.notify, r.original_recipient, r.lease_token,
                   greatest(r.attempts, (r.history->-1->>'attempt')::integer + (${isRetried})::integer) as attempt,
                   case when ${isRetried} then (r.history->-1->>'at')::timestamptz end as last_attempt_at,
-                  case when ${isRetried} then coalesce(r.history->-1->>'response', r.history->-1->>'detail') end as last_error`
+                  case when ${isRetried} then coalesce(r.history->-1->>'response', r.history->-1->>'detail') end as last_error,
+                  coalesce(${isRetried} and r.history->-1->>'is_of_sender' is not null, false) as last_is_of_sender`
 
 /** How many recipients to claim of a project. */
 export type MailShare = { project_id: ProjectId; limit: number }

@@ -59,6 +59,8 @@ export type PastAttempt = {
   enhanced_code?: string
   response?: string
   tls?: string
+  /** The host refused the sender, before it knew of the recipient. */
+  is_of_sender?: true
   detail?: string
 }
 
@@ -81,6 +83,7 @@ export const ClaimedRecipient = Type.Object({
   /** Of the attempt before. */
   last_attempt_at: Nullable(Instant),
   last_error: Nullable(Type.String()),
+  last_is_of_sender: Type.Boolean(),
   /** The reports that an SMTP client asked for, and the address as it wrote it. */
   notify: Nullable(Type.Array(Type.String())),
   original_recipient: Nullable(Type.String()),
