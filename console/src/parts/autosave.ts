@@ -76,7 +76,9 @@ type Known<T> = {
 }
 
 const isConflict = (error: CarillonError) => error.status === 412
-const isRefused = (thrown: unknown) => thrown instanceof CarillonError && thrown.status >= 400 && thrown.status < 500
+/** What another try cannot mend. Other refusals end, as those of a limit or of a session that is over. */
+const REFUSED_FOR_GOOD = [400, 404, 410, 422]
+const isRefused = (thrown: unknown) => thrown instanceof CarillonError && REFUSED_FOR_GOOD.includes(thrown.status)
 const isUnreachable = ({ status }: CarillonError) => status === 0 || status === 401 || status >= 500
 
 /**

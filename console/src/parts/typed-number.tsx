@@ -1,4 +1,5 @@
 import { NumberInput, type NumberInputProps } from '@mantine/core'
+import { useRef } from 'react'
 import { useEdited } from './edited.ts'
 import { numberIn } from './typed.ts'
 
@@ -19,11 +20,15 @@ export function TypedNumber({ value, onChange, ...input }: Props) {
   return <NumberInput {...input} value={edited} onChange={change} />
 }
 
-type RequiredProps = Omit<Props, 'value' | 'onChange' | 'required' | 'onBlur'> & { value: number; onChange: (value: number) => void }
+type RequiredProps = Omit<Props, 'value' | 'onChange' | 'required' | 'onFocus' | 'onBlur'> & {
+  value: number
+  onChange: (value: number) => void
+}
 
-/** A field for a number that must be there. As long as none is typed it gives nothing, and when it is left then, the last one is there again. */
+/** A field for a number that must be there. As long as none is typed it gives nothing, and when it is left then, the number that it had before is there again. */
 export function RequiredNumber({ value, onChange, ...input }: RequiredProps) {
   const { edited, edit, give } = useEdited<number, number | string>(value, (value) => value)
+  const before = useRef(value)
   const change = (typed: number | string) => {
     const number = numberIn(typed)
     edit(typed)
@@ -31,5 +36,10 @@ export function RequiredNumber({ value, onChange, ...input }: RequiredProps) {
     give(number)
     onChange(number)
   }
-  return <NumberInput {...input} value={edited} onChange={change} onBlur={() => numberIn(edited) === undefined && edit(value)} />
+  const begin = () => {
+    before.current = value
+  }
+  // Who empties it from its end gives another number on the way.
+  const leave = () => numberIn(edited) === undefined && change(before.current)
+  return <NumberInput {...input} value={edited} onChange={change} onFocus={begin} onBlur={leave} />
 }

@@ -68,12 +68,16 @@ export const domains = (site: () => Site) =>
         ['one', 'two'].map((name) => site().api('POST', 'domains', { sending_domain: `${name}.bellbird.test` })),
       )
       const [one, two] = made.map(({ id }) => id)
-      await site().api('PUT', `domains/${one}/warm-up`, { steps: [10, 20] })
+      await site().api('PUT', `domains/${one}/warm-up`, { steps: [10, 20], bounce_percent_max: 20 })
       await site().api('PUT', `domains/${two}/warm-up`, { steps: [30, 60] })
       await using opened = await memberPage(site(), `/p/1/domains/${one}?view=warm-up`)
       const { page } = opened
       const steps = page.getByLabel('Emails per day, for each step')
       await steps.waitFor()
+      const bounces = page.getByLabel('Maximum bounces, in per cent')
+      await bounces.focus()
+      for (const key of ['End', 'Backspace', 'Backspace', 'Tab']) await page.keyboard.press(key)
+      await expect.poll(() => bounces.inputValue()).toBe('20')
       await page.keyboard.press('Control+k')
       await page.getByRole('dialog').getByPlaceholder('Search or run a command').fill('two.bellbird')
       await page.getByRole('dialog').getByText('two.bellbird.test').click()

@@ -34,6 +34,8 @@ export const unsaved = (site: () => Site) =>
 
     discarded(site)
 
+    undiscarded(site)
+
     test('is not published, nor is the draft of a journey that was saved before it', async () => {
       const { id } = await site().api('POST', 'journeys', { name: 'Not reached' })
       const at = { x: 0, y: 0 }
@@ -103,4 +105,30 @@ const discarded = (site: () => Site) =>
     await review.click()
     await expect.poll(() => launch.isEnabled(), { timeout: READY_MS }).toBe(true)
     expect((await site().api('GET', `campaigns/${id}/templates`)).results).toHaveLength(1)
+  })
+
+const undiscarded = (site: () => Site) =>
+  test('is not discarded while what is saved cannot be read, and takes it once it can', async () => {
+    const id = await draft(site(), 'Too many requests')
+    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
+    const { page } = opened
+    const subject = page.getByLabel('Subject')
+    const template = /\/templates\/en/
+    await subject.waitFor()
+    await page.route(template, (route) =>
+      route.fulfill({ status: 429, json: { error: { code: 'too_many_requests', message: 'Slower.' } } }),
+    )
+    await subject.fill('Written here')
+    const discard = page.getByRole('button', { name: 'Discard the changes' })
+    await discard.waitFor()
+    await site().api('PUT', `campaigns/${id}/templates/en`, { ...TEMPLATE, subject: 'Written there' })
+    const read = page.waitForResponse((reply) => template.test(reply.url()) && reply.request().method() === 'GET')
+    await discard.click()
+    await (await read).finished()
+    await discard.click({ trial: true })
+    expect(await subject.inputValue()).toBe('Written here')
+    await page.unroute(template)
+    await discard.click()
+    await expect.poll(() => subject.inputValue()).toBe('Written there')
+    await page.locator('.editor output.saved').waitFor()
   })

@@ -72,6 +72,11 @@ const longTimeline = (site: () => Site) =>
     const { page } = opened
     await page.getByText('Completed a journey').or(page.getByText('Nothing has happened yet.')).waitFor()
     expect(await page.locator('.timeline li').count()).toBe(2)
+    const event = { kind: 'event', name: 'bean_tasted', source: 'api', data: {}, created_at: '2026-11-20T09:00:00.000Z' }
+    await page.route(/\/timeline\?/, (route) => route.fulfill({ json: { results: [event], nextCursor: 'more' } }))
+    await page.reload()
+    await page.getByText(/^Nothing since .* were not read\.$/).waitFor()
+    expect(await page.getByText('The latest 0 entries.').count()).toBe(0)
     await site().api('DELETE', `users/${user}`)
   })
 

@@ -111,19 +111,43 @@ describe('a refusal of the sender suppresses nobody, whatever it says', () => {
   })
 })
 
-test.each<[string, 'MAIL' | 'RCPT', object[]]>([
-  ['nobody if the sender was refused', 'MAIL', []],
-  ['the address if the recipient was refused', 'RCPT', [{ reason: 'hard_bounce' }]],
-])('emails that were deferred for their whole lifetime suppress %s', async (_, stage, suppressions) => {
-  const address = await w.mailTo(domainOf({ script: { [stage]: '450 4.1.1 Cannot verify, user unknown' } }))
-  const [name = ''] = address.split('@')
-  await order(w, name)
-  await order(w, name)
+describe('a refusal that is temporary suppresses nobody, on three days and whatever its code says', () => {
+  const notOffered = '502 5.5.1 No such command'
+  test.each<[string, MxBehaviour['script'], string]>([
+    ['at the greeting', { GREETING: '554 mx.example.org ESMTP not accepting messages' }, 'example.net'],
+    ['at EHLO', { EHLO: '550 HELO name does not exist in the DNS', HELO: '550 HELO name does not exist in the DNS' }, 'example.net'],
+    ['of a command out of order', { RCPT: '503 5.5.1 Bad sequence of commands' }, 'example.net'],
+    // Its hosts take no email without TLS.
+    ['of STARTTLS where encryption is required', { STARTTLS: notOffered }, 'google.com'],
+  ])('%s', async (_, script, provider) => {
+    const domain = newDomain()
+    const { counts } = w.internet.host(`mx.${domain}.${provider}`, { ...(script && { script }) })
+    w.internet.domain(domain, `mx.${domain}.${provider}`)
+    const address = await w.mailTo(domain)
+    for (let day = 0; day < 3; day++) {
+      if (day > 0) {
+        w.advance('1 day')
+        await order(w, address.split('@')[0] as string)
+      }
+      expect(typesOf(await w.events(address))).toContain('dsn-temp-fail')
+    }
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toEqual([])
+    expect(counts.accepted).toBe(0)
+  })
+})
+
+test.each<[string, MxBehaviour['script'], number]>([
+  ['of MAIL', { MAIL: '451 4.3.0 Later' }, 0],
+  ['about the sender, at RCPT', { RCPT: '450 4.1.8 <b.1-2@bounce.shop.example>: Sender address rejected: Domain not found' }, 0],
+  ['of the recipient', { RCPT: '451 4.3.0 Later' }, 1],
+])('three emails that expire after refusals %s suppress the address or not', async (_, script, suppressions) => {
+  const address = await w.mailTo(domainOf({ ...(script && { script }) }))
+  for (let more = 0; more < 2; more++) await order(w, address.split('@')[0] as string)
   await w.events()
   w.advance('3 days')
-  const expired = (await w.events(address)).filter(({ type }) => type === 'delivery.dsn-perm-fail')
-  expect(expired.map(({ data }) => data.classification)).toEqual(['expired', 'expired', 'expired'])
-  expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toMatchObject(suppressions)
+  const notices = (await w.events(address)).filter(({ type }) => type === 'delivery.dsn-perm-fail')
+  expect(notices.map(({ data }) => data.classification)).toEqual(Array(3).fill('expired'))
+  expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toHaveLength(suppressions)
 })
 
 describe('what the DNS says decides the events of an attempt', () => {

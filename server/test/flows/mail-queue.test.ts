@@ -49,6 +49,22 @@ test('a waiting recipient is listed with its site, its last attempt in words, an
   expect(Date.parse(one.next_attempt_at)).toBeGreaterThan(w.clock.now().getTime())
 })
 
+test('the recipients of one email are listed whatever their state is', async () => {
+  const { domain, address } = await deferred()
+  await w.mailTo(domain)
+  const [{ message_id }] = (await w.get(`${QUEUE}?q=${address}`)).body.results
+  const statesOf = async (more = '') =>
+    (await w.get(`${QUEUE}?message_id=${message_id}${more}`)).body.results.map(({ state }: { state: string }) => state)
+  expect(await statesOf()).toEqual(['waiting'])
+  w.advance('2 minutes')
+  await w.events()
+  expect([await statesOf(), await statesOf('&state=waiting'), await statesOf('&state=delivered')]).toEqual([
+    ['delivered'],
+    [],
+    ['delivered'],
+  ])
+})
+
 test('a campaign says when its email is tried again, and for how long', async () => {
   const path = `/api/client/campaigns/${w.campaign.id}`
   expect((await w.patch(path, { mail_retries: { after_minutes: [100], for_hours: 4 } })).status).toBe(200)

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
 import type { MessageId } from '../../src/lib/ids.ts'
 import { DAY_MS } from '../../src/lib/times.ts'
+import { TIMED } from '../../src/modules/messages/index.ts'
 import { blastTo, CAMPAIGNS, listOf, pathOf } from '../blasts.ts'
 import { type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
 import { queueMail } from '../queued-mail.ts'
@@ -154,6 +155,25 @@ describe('an email that the server delivers itself', () => {
     await w.drain()
     await deliver()
     expect(host.mails.flatMap(({ to }) => to).sort()).toEqual([...blast, ...urgent, address].sort())
+  })
+
+  test('waits for the next day of a warm-up if it follows from a time, as a million reminders do', async () => {
+    await using w = await mailWorld()
+    const { id } = (await w.get('/api/client/domains')).body.results[0]
+    await w.put(`/api/client/domains/${id}/warm-up`, { steps: [2, 2] })
+    const host = w.internet.host('mx.timed.example.org')
+    w.internet.domain('timed.example.org', 'mx.timed.example.org')
+    const expires_at = new Date(w.clock.now().getTime() + 4 * DAY_MS)
+    await queueMail(w, ...['a', 'b', 'c'].map((name) => ({ to: [`${name}@timed.example.org`], priority: TIMED, expires_at })))
+    const delivered = async () => {
+      await w.drain()
+      w.advance('1 second')
+      await w.drain()
+      return host.mails.length
+    }
+    expect(await delivered()).toBe(2)
+    w.advance('1 day')
+    expect(await delivered()).toBe(3)
   })
 
   test('counts as bounced for the warm-up if the host refuses it', async () => {

@@ -132,6 +132,7 @@ const MAY: Record<string, string> = {
   'positions.deleteRest': 'removes by age, over all projects',
   'webhook-events.projectsWithEvents': 'finds the projects that have work',
   'webhook-events.nextPosition': 'a sequence, no table',
+  'webhook-events.transactionsStoring': 'the locks of the database, no table',
   'webhook-events.purgeWebhookEvents': 'purges by age, over all projects',
   'mta.reportProcess': 'a process delivers email of all projects',
   'mta.statesOf': 'a process delivers email of all projects',

@@ -4,11 +4,15 @@ import { keyOf as queryKeyOf } from '../../parts/data.ts'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { useOpened } from '../../parts/opened.ts'
 import { useApi, useProject } from '../../session/project.tsx'
-import { keyOf, QUEUE, type Recipient, STATES } from './search.ts'
+import { keyOf, QUEUE, type Recipient } from './search.ts'
 
-const FOUND_MAX = 100
+const RECIPIENTS_SHOWN = 100
+const UNFINISHED = ['waiting', 'paused', 'delivering']
 
-/** The recipient that is open. One that has left the page, as once its email was delivered or cancelled, is read by itself. */
+/**
+ * The recipient that is open. One that has left the page, as once its email was delivered or cancelled, is read by itself until it has a
+ * result.
+ */
 export function useOpenedRecipient(rows: Recipient[] | undefined, open: string | undefined): Recipient | undefined {
   const api = useApi()
   const { id } = useProject()
@@ -17,17 +21,14 @@ export function useOpenedRecipient(rows: Recipient[] | undefined, open: string |
     queryKey: queryKeyOf(id, QUEUE, { opened: open }),
     queryFn: ({ signal }) => (opened ? findAgain(api, opened, signal) : null),
     enabled: opened !== undefined && !isShown,
-    refetchInterval: 5 * LIVE_MS,
+    refetchInterval: ({ state: { data } }) => (data === undefined || (data && UNFINISHED.includes(data.state)) ? 5 * LIVE_MS : false),
   })
   return isShown || data === undefined ? opened : (data ?? undefined)
 }
 
 /** Finds a recipient in whichever state it is by now; null if it is no longer kept. Throws what the requests throw. */
 async function findAgain(api: Client, opened: Recipient, signal: AbortSignal): Promise<Recipient | null> {
-  for (const state of STATES) {
-    const { results } = await api.get(QUEUE, { query: { q: opened.recipient, state, limit: FOUND_MAX }, signal })
-    const found = results.find((recipient) => keyOf(recipient) === keyOf(opened))
-    if (found) return found
-  }
-  return null
+  const query = { message_id: String(opened.message_id), q: opened.recipient, limit: RECIPIENTS_SHOWN }
+  const { results } = await api.get(QUEUE, { query, signal })
+  return results.find((recipient) => keyOf(recipient) === keyOf(opened)) ?? null
 }

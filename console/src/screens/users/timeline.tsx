@@ -45,13 +45,15 @@ export function Timeline({ userId, zone }: { userId: string; zone: string }) {
           onChange={(id) => void navigate({ search: id === 'all' ? {} : { show: id as Shown }, replace: true })}
         />
       }
-      footer={entries.length >= SHOWN_MAX || since !== null ? t('timeline.most', { count: entries.length }) : undefined}
+      footer={
+        entries.length >= SHOWN_MAX || (since !== null && entries.length > 0) ? t('timeline.most', { count: entries.length }) : undefined
+      }
     >
       {error && <Failed error={error} />}
       {items.isPending || messages.isPending ? (
         <Loading />
       ) : entries.length === 0 ? (
-        <Empty>{t('timeline.empty')}</Empty>
+        <Empty>{since === null ? t('timeline.empty') : t('timeline.since', { at: instant(i18n.language, { at: since, zone }) })}</Empty>
       ) : (
         <div className="timeline">
           {[...days].map(([day, entries]) => (

@@ -10,7 +10,7 @@ const members = {
     minItems: 1,
     maxItems: STEPS_MAX,
     description:
-      'The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. Transactional emails that belong to no blast count, but go beyond it. A site moves to the next step after a day on which it got at least half of its ceiling.',
+      'The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. Transactional emails that answer an event or a request, and email submitted over SMTP, count but go beyond it. A site moves to the next step after a day on which it got at least half of its ceiling.',
   }),
   bounce_percent_max: Type.Number({
     minimum: 0,
@@ -43,7 +43,9 @@ const SiteState = Exact({
     type: ['integer', 'null'],
     description: 'The highest number of emails today; null after the last step.',
   }),
-  sent: Type.Integer({ description: 'The number of emails sent today. Transactional emails can raise it above the ceiling.' }),
+  sent: Type.Integer({
+    description: 'The number of emails sent today. Transactional emails, and email submitted over SMTP, can raise it above the ceiling.',
+  }),
   bounced: Type.Integer({ description: 'Today’s emails that bounced.' }),
   deferred: Type.Integer({ description: 'Today’s emails that were deferred.' }),
 })

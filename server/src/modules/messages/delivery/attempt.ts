@@ -17,7 +17,7 @@ import {
   siteOf,
   tlsCountsOf,
 } from '../../mta/index.ts'
-import { BULK } from '../schema.ts'
+import { TRANSACTIONAL } from '../schema.ts'
 import type { Lease } from '../sending/lease.ts'
 import type { MailAttempt } from './events.ts'
 import { type Claimed, type Gated, holdAtSite } from './gate.ts'
@@ -132,8 +132,9 @@ const unsent = (recipients: ClaimedRecipient[], until: Date): { outcomes: Readon
 })
 
 /**
- * Email of a domain that is warmed up waits until the next day once the site has had its share (D-MTA-45), unless it is transactional and of no
- * blast. Returns the recipients that it may go to now, and what happens to the others.
+ * Email of a domain that is warmed up waits until the next day once the site has had its share (D-MTA-45), unless it is transactional and
+ * answers an event or a request: of what follows from a list or a timer there can be as much as of a blast. Returns the recipients that it may
+ * go to now, and what happens to the others.
  */
 async function warmUpOf(
   ctx: ProjectCtx,
@@ -143,7 +144,7 @@ async function warmUpOf(
   const target = warmUpTarget(ctx, mail, site.key)
   const { allowed, resumesAt, day } = await warmUpAllowance(ctx, target, recipients.length)
   if (allowed >= recipients.length) return { recipients, warming: null, day }
-  if (mail.priority !== BULK && (await isTransactional(mail))) {
+  if (mail.priority === TRANSACTIONAL && (await isTransactional(mail))) {
     await warmUpAllowance(ctx, target, recipients.length - allowed, { isBeyondCeiling: true })
     return { recipients, warming: null, day }
   }

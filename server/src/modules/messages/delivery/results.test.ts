@@ -139,6 +139,29 @@ test.each<[string, string | null, number, boolean]>([
   expect(classification).toMatchObject({ label: 'expired', isBounce })
 })
 
+test.each<[string, string, boolean, boolean]>([
+  ['about the sender', '450 4.1.8 <b.1-2@bounce.shop.example>: Sender address rejected: Domain not found', false, false],
+  ['about its reputation', '451 4.7.1 blocked using zen.spamhaus.org', false, false],
+  ['about a policy', '421 4.7.26 Unauthenticated email is deferred', false, false],
+  ['about the content', '451 4.7.1 Looks like spam', false, false],
+  ['of MAIL, whatever it says', '451 4.3.0 Later', true, false],
+  ['of MAIL, with the words of a full mailbox', '452 4.2.2 Mailbox full', true, false],
+  ['of the recipient', '451 4.3.0 Later', false, true],
+])(
+  'an email whose last failure was a refusal %s is a bounce or not once its lifetime is over',
+  (_, last_error, was_sender_refused, isBounce) => {
+    const expiring = { ...recipient, last_error, was_sender_refused }
+    const { classification } = decide(mail, expiring, { is: 'expired' }, null, { at: after(48 * HOUR_MS), random: 0.5 })
+    expect(classification).toMatchObject({ label: 'expired', isBounce, isPermanent: true })
+  },
+)
+
+test('the history says which refusals are of the sender', () => {
+  const refusal: Outcome = { is: 'temporary', reason: 'later', host, reply: later, scope: 'recipient' }
+  expect(decided({ ...refusal, isOfSender: true }).result.history).toMatchObject({ sender_refused: true })
+  expect(decided(refusal).result.history).not.toHaveProperty('sender_refused')
+})
+
 test.each<[string, Outcome, boolean]>([
   ['a pause', { is: 'held' }, false],
   ['the limit of a warm-up', { is: 'postponed', until: after(60 * HOUR_MS), limit: 'warm-up' }, false],

@@ -137,7 +137,8 @@ type Failure = Extract<RecipientOutcome, { is: 'temporary' | 'uncertain' }>
 function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, base: Omit<RecipientResult, 'state'>, now: Now): Decided {
   const reply = outcome.is === 'temporary' ? outcome.reply : undefined
   const isOfSender = outcome.is === 'temporary' && outcome.isOfSender === true
-  const classification = classify(reply ?? outcome.reason, { isPermanent: false, isOfSender })
+  // Temporary whatever the code is: a greeting with 554 and a bad sequence of commands are not about the recipient (D-MTA-10).
+  const classification = classificationOf(classify(reply ?? outcome.reason, { isPermanent: false, isOfSender }).label, false)
   const next = nextAttempt(mail.priority, recipient.attempts, classification, now.at, now.random, ownSchedule(mail))
   const due_at = new Date(Math.min(next.getTime(), mail.expires_at.getTime()))
   const isNotified = isDelayNoticeDue(mail.created_at, recipient.last_attempt_at, now.at)

@@ -9,9 +9,11 @@ const IdText = (description: string) => Type.String({ pattern: '^[0-9]{1,15}$', 
 export const MailQueueQuery = Exact({
   state: Type.Optional(
     OneOf(['waiting', 'delivered', 'failed', 'expired', 'cancelled'], {
-      description: 'Default: `waiting`, which includes paused email and email that is being delivered.',
+      description:
+        '`waiting` includes paused email and email that is being delivered. Default: `waiting`, or with `message_id` every state.',
     }),
   ),
+  message_id: Type.Optional(IdText('The id of an email: all of its recipients, whatever their state is.')),
   campaign_id: Type.Optional(IdText('The id of a campaign.')),
   site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The key of a mail site, from `GET /mail-sites`.' })),
   domain: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The domain of recipients.' })),

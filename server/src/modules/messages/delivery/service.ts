@@ -2,7 +2,7 @@
 import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault } from '../../../lib/errors.ts'
-import type { CampaignId, KeyId } from '../../../lib/ids.ts'
+import type { CampaignId, KeyId, MessageId } from '../../../lib/ids.ts'
 import { findPauses, type ListedRecipient, listRecipients, type MailFilter, type Pause } from '../../mta/index.ts'
 import { isOfErased } from '../messages.queries.ts'
 import type { MailChoice, MailQueueQuery, PauseTarget, QueuedRecipient } from './schema.ts'
@@ -12,9 +12,10 @@ const onlyOfKey = ({ caller }: ProjectCtx): KeyId | null => (caller.kind === 'se
 
 /** A page of recipients, without users who are being erased. */
 export async function listMailQueue(ctx: ProjectCtx, page: PageRequest, query: MailQueueQuery): Promise<PageOf<QueuedRecipient>> {
-  const { state = 'waiting', campaign_id, site, domain } = query
+  const { message_id, state = message_id === undefined ? 'waiting' : undefined, campaign_id, site, domain } = query
   const found = await listRecipients(ctx, page, {
-    states: state === 'waiting' ? ['queued', 'claimed'] : [state],
+    ...(state !== undefined && { states: state === 'waiting' ? (['queued', 'claimed'] as const) : [state] }),
+    ...(message_id !== undefined && { message_id: Number(message_id) as MessageId }),
     ...(campaign_id !== undefined && { campaign_id: Number(campaign_id) as CampaignId }),
     ...(site !== undefined && { site }),
     ...(domain !== undefined && { domain: domain.toLowerCase() }),

@@ -44,26 +44,28 @@ export type ListedRecipient = Static<typeof ListedRecipient>
 const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql`true` : condition)
 
 /**
- * Which recipients are listed: without states, those that wait. `submittedBy` is the key whose emails are shown, `isHidden` the condition on the
+ * Which recipients are listed: in these states, or in all. `submittedBy` is the key whose emails are shown, `isHidden` the condition on the
  * id of an email that is left out.
  */
 export type ListedFilter = Omit<MailFilter, 'message_ids'> & {
-  states: RecipientState[]
+  message_id?: MessageId
+  states?: readonly RecipientState[]
   submittedBy: KeyId | null
   isHidden: (mailId: Sql) => Sql
 }
 
 /** A page of recipients. */
 export const listRecipients = (ctx: ProjectCtx, page: PageRequest, filter: ListedFilter): Promise<PageOf<ListedRecipient>> => {
-  const { campaign_id, site, domain, states, submittedBy, isHidden } = filter
+  const { message_id, campaign_id, site, domain, states, submittedBy, isHidden } = filter
   return pageOf(ctx, ListedRecipient, mailListing, page, {
     select: sql`id, mail_id as message_id, campaign_id, address, domain, site, state, is_held, attempts, due_at, history->-1 as last_attempt, source,
       mail_from, created_at, expires_at, finished_at`,
     from: sql`(select r.mail_id * ${RECIPIENTS_MAX} + r.no as id, r.mail_id, r.campaign_id, r.address, r.domain, r.site, r.state, r.is_held, r.attempts, r.due_at, r.history, r.created_at,
                       r.finished_at, m.source, m.mail_from, m.expires_at
                from mail_recipients r join mail_messages m on m.project_id = r.project_id and m.id = r.mail_id
-               where r.project_id = ${ctx.projectId} and ${submittedBy === null ? sql`true` : sql`m.key_id = ${submittedBy}`}) as listed`,
-    where: sql`state = any(${states}::text[]) and ${when(campaign_id, sql`campaign_id = ${campaign_id}`)}
+               where r.project_id = ${ctx.projectId} and ${when(message_id, sql`r.mail_id = ${message_id}`)}
+                 and ${submittedBy === null ? sql`true` : sql`m.key_id = ${submittedBy}`}) as listed`,
+    where: sql`${when(states, sql`state = any(${states ?? []}::text[])`)} and ${when(campaign_id, sql`campaign_id = ${campaign_id}`)}
       and ${when(site, sql`site = ${site}`)} and ${when(domain, sql`domain = ${domain}`)} and not (${isHidden(sql`listed.mail_id`)})`,
   })
 }

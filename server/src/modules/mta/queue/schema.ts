@@ -57,6 +57,7 @@ export type PastAttempt = {
   ip?: string
   code?: number
   enhanced_code?: string
+  /** Before the host knew of the recipient. */
   sender_refused?: true
   response?: string
   tls?: string

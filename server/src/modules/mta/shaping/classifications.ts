@@ -94,16 +94,17 @@ export const classificationOfSender = (label: Label, isPermanent: boolean): Clas
   suppresses: NEVER,
 })
 
+/** Labels that are about the sender or the content, whatever the stage. */
+const NOT_OF_RECIPIENT: ReadonlySet<Label> = new Set<Label>(['sender-reputation', 'auth-policy', 'spam-content'])
+
 /**
  * The classification of an email whose time is over; `last` is its last temporary failure. A full mailbox remains one. An email without an
  * attempt, or whose time was cut short or ended in a wait, may have met nothing but a pause or greylisting: that is no failure of the address,
- * nor is a host that refused the sender until the end.
+ * nor is one of the sender or the content.
  */
-export function classificationOfExpiry(
-  last: Classification | null,
-  { isCutShort = false, isOfSender = false }: { isCutShort?: boolean; isOfSender?: boolean } = {},
-): Classification {
+export function classificationOfExpiry(last: Classification | null, { isCutShort = false, isOfSender = false } = {}): Classification {
   if (last?.label === 'mailbox-full') return classificationOf('mailbox-full', true)
-  if (last === null || isCutShort) return { ...classificationOf('expired', false), isPermanent: true }
-  return isOfSender ? { ...classificationOf('expired', true), bounce: 'block', suppresses: NEVER } : classificationOf('expired', true)
+  if (last === null || isCutShort || isOfSender || NOT_OF_RECIPIENT.has(last.label))
+    return { ...classificationOf('expired', false), isPermanent: true }
+  return classificationOf('expired', true)
 }

@@ -61,7 +61,7 @@ describe('the effect', () => {
     expect(classificationOfExpiry(classify('450 4.1.1 User unknown'))).toMatchObject({ label: 'expired', bounce: 'soft' })
     const ofSender = { isOfSender: true }
     expect(classificationOfExpiry(classify('450 4.1.1 User unknown', ofSender), ofSender)).toMatchObject({
-      ...{ label: 'expired', bounce: 'block', suppresses: { is: 'never' } },
+      ...{ label: 'expired', bounce: 'none', suppresses: { is: 'never' } },
     })
   })
 
