@@ -8596,7 +8596,7 @@ export interface components {
         DomainWarmUpInput: {
             /** @description Whether the ceilings apply. */
             is_active?: boolean;
-            /** @description The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. Transactional emails that belong to no blast count, but go beyond it. A site moves to the next step after a day on which it got at least half of its ceiling. */
+            /** @description The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. Transactional emails that answer an event or a request, and email submitted over SMTP, count but go beyond it. A site moves to the next step after a day on which it got at least half of its ceiling. */
             steps?: number[];
             /** @description If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day. */
             bounce_percent_max?: number;
@@ -8608,7 +8608,7 @@ export interface components {
         DomainWarmUpReply: {
             /** @description Whether the ceilings apply. */
             is_active: boolean;
-            /** @description The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. Transactional emails that belong to no blast count, but go beyond it. A site moves to the next step after a day on which it got at least half of its ceiling. */
+            /** @description The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. Transactional emails that answer an event or a request, and email submitted over SMTP, count but go beyond it. A site moves to the next step after a day on which it got at least half of its ceiling. */
             steps: number[];
             /** @description If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day. */
             bounce_percent_max: number;
@@ -8626,7 +8626,7 @@ export interface components {
                 step: number;
                 /** @description The highest number of emails today; null after the last step. */
                 ceiling: number | null;
-                /** @description The number of emails sent today. Transactional emails can raise it above the ceiling. */
+                /** @description The number of emails sent today. Transactional emails, and email submitted over SMTP, can raise it above the ceiling. */
                 sent: number;
                 /** @description Today’s emails that bounced. */
                 bounced: number;
@@ -32114,8 +32114,10 @@ export interface operations {
     getMailQueue: {
         parameters: {
             query?: {
-                /** @description Default: `waiting`, which includes paused email and email that is being delivered. */
+                /** @description `waiting` includes paused email and email that is being delivered. Default: `waiting`, or with `message_id` every state. */
                 state?: "waiting" | "delivered" | "failed" | "expired" | "cancelled";
+                /** @description The id of an email: all of its recipients, whatever their state is. */
+                message_id?: string;
                 /** @description The id of a campaign. */
                 campaign_id?: string;
                 /** @description The key of a mail site, from `GET /mail-sites`. */
