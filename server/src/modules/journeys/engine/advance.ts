@@ -118,7 +118,7 @@ function matchesOf(round: Round, entrance: Entrance, step: CompiledStep, input: 
 }
 
 /** What a decision about a user at a step knows; null for a user who was erased. */
-export function contextOf(loaded: Loaded, entrance: Entrance, step: CompiledStep, input: Input, at: Date): StepContext | null {
+function contextOf(loaded: Loaded, entrance: Entrance, step: CompiledStep, input: Input, at: Date): StepContext | null {
   const user = loaded.user(entrance.userId)
   if (!user) return null
   return {
