@@ -116,7 +116,7 @@ export const countAttempted = (ctx: ProjectCtx | InTx, campaignId: CampaignId): 
           where a.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
   )
 
-const CauseRow = Type.Object({ id: IdOf<MessageId>(), has_own: Type.Boolean(), has_other: Type.Boolean() })
+const CauseRow = Type.Object({ id: IdOf<MessageId>(), is_replaced: Type.Boolean() })
 
 /**
  * Reasons for which a user got nothing that say nothing about a merged user: the sender looks at them again for the user who remains. It does
@@ -136,24 +136,26 @@ const isSkippedFor = (m: Sql, reasons: readonly Reason[]) =>
   sql`(${m}state = 'skipped' and coalesce(${m}reason = any(${reasons}::text[]), false))`
 
 /**
- * The messages among these, which are claimed, that another one of their cause replaces. `has_own`: `user_id`, the user that theirs was merged
- * into, has one that was not skipped for it, nor for a reason that is checked again. `has_other`: another user of `merges` has one that has ended
- * otherwise.
+ * The messages among these, which are claimed, for whose cause `user_id`, the user that theirs was merged into, or another user of `merges` has a
+ * message too, other than one that was skipped as a duplicate, or for a reason that is checked again. `is_replaced`: it is that of `user_id`, has
+ * ended, or comes first of those that wait or are claimed, as in `skipDuplicates`. Otherwise it is claimed, and may have been decided on before
+ * the merge.
  */
 export const sharingCause = (ctx: ProjectCtx, shared: { id: MessageId; user_id: UserId; cause: string }[], merges: UserMerge[]) => {
+  const ids = shared.map(({ id }) => id)
   const isPassed = (m: Sql) => isSkippedFor(m, [...CHECKED_AGAIN, 'duplicate'])
   return ctx.db.many(
     CauseRow,
-    sql`select s.id, (m.id is not null and not ${isPassed(sql`m.`)}) as has_own,
-               exists (select from ${pairsOf(merges)}
-                       join messages o on o.project_id = ${ctx.projectId} and o.user_id = p.from_id and o.cause = s.cause
-                       where p.into_id = s.user_id and o.id <> s.id and not ${isPassed(sql`o.`)}
-                         and (not o.state = any(${PENDING_STATES}::text[])
-                              or (o.state = 'claimed' and (o.acted_at, o.id) < (claimed.acted_at, claimed.id)))) as has_other
-        from unnest(${shared.map(({ id }) => id)}::bigint[], ${shared.map(({ user_id }) => user_id)}::bigint[], ${shared.map(({ cause }) => cause)}::text[])
+    sql`select s.id, bool_or(replaces) as is_replaced
+        from unnest(${ids}::bigint[], ${shared.map(({ user_id }) => user_id)}::bigint[], ${shared.map(({ cause }) => cause)}::text[])
           as s(id, user_id, cause)
         join messages claimed on claimed.project_id = ${ctx.projectId} and claimed.id = s.id
-        left join messages m on m.project_id = ${ctx.projectId} and m.user_id = s.user_id and m.cause = s.cause`,
+        cross join lateral (select s.user_id as id union all select p.from_id from ${pairsOf(merges)} where p.into_id = s.user_id) as u
+        join messages o on o.project_id = ${ctx.projectId} and o.user_id = u.id and o.cause = s.cause and o.id <> s.id
+        cross join lateral (select o.user_id = s.user_id or not o.state = any(${PENDING_STATES}::text[])
+                                     or (o.uncertain_at is null, o.id) < (claimed.uncertain_at is null, claimed.id)) as rank(replaces)
+        where not ${isPassed(sql`o.`)} and (replaces or (o.state = 'claimed' and not o.id = any(${ids}::bigint[])))
+        group by s.id`,
   )
 }
 
