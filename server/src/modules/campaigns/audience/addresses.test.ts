@@ -273,6 +273,28 @@ describe('a user whose merged user got it gets no second copy at another time', 
     expect(await outcomes(w, campaign)).toEqual(['ana: skipped duplicate', 'cy: sent', '?: sent'])
   })
 
+  test('but gets it if that of the merged user was withdrawn after the merge', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const campaign = await withAnonymousUser(w, { email: 'ana@example.org' })
+    await run(w, 'campaigns.launch')
+    await run(w, 'campaigns.load', 2)
+    const { body: browser } = await w.get('/api/client/users/browser')
+    const setState = (state: string) =>
+      w.db.run(sql`update messages set state = ${state}, lease_until = ${w.clock.now()} where user_id = ${browser.id}`)
+    await setState('claimed')
+    await merge(w)
+    // Its sender finds that the blast is sent at another time.
+    await setState('deferred')
+    await atAnotherTime(w, campaign)
+    await run(w, 'campaigns.pending-actions', 3)
+    expect(await outcomes(w, campaign)).toEqual(['ana: skipped duplicate', 'cy: aborted rescheduled', '?: aborted rescheduled'])
+    w.advance('3 days')
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.org', 'cy@example.com'])
+  })
+
   test('if the message of the remaining user was withdrawn', async () => {
     await using w = await world()
     await using relay = await openRelay()
