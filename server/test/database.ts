@@ -40,20 +40,30 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const postgres = programs
     ? await startOtherPostgres({ programs, dir, settings })
     : await startEmbeddedPostgres({ dataDir: dir, log: quiet, durable: false, settings })
-  const admin = new pg.Client({ connectionString: postgres.url })
-  await admin.connect()
-  await admin.query(`create database ${TEMPLATE}`)
-  await admin.end()
-  await migrate(withDatabase(postgres.url, TEMPLATE), quiet)
-  provide('databaseUrl', postgres.url)
-  provide('templateName', TEMPLATE)
-  provide('authorityDir', dir)
-  // Inherited by the processes of the tests.
-  process.env.CARILLON_TEST_SERVER = await bundleServer(BUNDLE)
-  return async () => {
+  const end = async () => {
     await postgres[Symbol.asyncDispose]()
     await rm(dir, { recursive: true, force: true })
   }
+  try {
+    await createTemplate(postgres.url)
+    provide('databaseUrl', postgres.url)
+    provide('templateName', TEMPLATE)
+    provide('authorityDir', dir)
+    // Inherited by the processes of the tests.
+    process.env.CARILLON_TEST_SERVER = await bundleServer(BUNDLE)
+  } catch (error) {
+    await end()
+    throw error
+  }
+  return end
+}
+
+async function createTemplate(url: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  await admin.query(`create database ${TEMPLATE}`)
+  await admin.end()
+  await migrate(withDatabase(url, TEMPLATE), quiet)
 }
 
 /** The URL of another database on the same server. */

@@ -83,3 +83,19 @@ test('a list is read from the replica whose position was looked at, and not from
   expect(found).toBe(1)
   await rowsOf(w.databaseUrl, 'drop schema lag cascade')
 })
+
+test('a list whose statements were sent together asks the replica once when one of them is cancelled, whichever error is heard of first', async () => {
+  await using w = await world({ own: true })
+  await w.db.run(sql`create function cancelled() returns int language plpgsql
+                     as $$ begin raise exception 'conflict with recovery' using errcode = '40001'; end $$`)
+  await using db = openDatabase({ url: w.databaseUrl, connectionsMax: 2, name: 'reads', isReplica: true, checkRows: true })
+  await using replica = openReplica(db, w.clock)
+  let asked = 0
+  const found = await replica.read(w.db, async (from) => {
+    if (from === w.db) return 'primary'
+    asked++
+    from.run(sql`select cancelled()`).catch(() => undefined)
+    return `replica ${await from.value(Type.Integer(), sql`select 1`)}`
+  })
+  expect([found, asked]).toEqual(['primary', 1])
+})

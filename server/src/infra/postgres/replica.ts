@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import { isDatabaseAway } from './database-away.ts'
 import { type Database, type Db, isConflict, isSqlState, sql } from './db.ts'
+import { failedBefore } from './transaction-scope.ts'
 
 export type Replica = AsyncDisposable & {
   /** Runs `work`, which only reads, on the replica, or on `primary`. */
@@ -60,8 +61,9 @@ async function hasAll(tx: Db, position: string): Promise<boolean> {
 /** A standby cancelled a statement that was in the way of what it applies. The primary is read then, rather than the standby again. */
 class Cancelled extends Error {}
 
+/** Of statements that were sent together, the one that was cancelled may be heard of last. */
 function throwOnce(error: unknown): never {
-  throw isConflict(error) ? new Cancelled('The replica cancelled a statement.', { cause: error }) : error
+  throw isConflict(error) || failedBefore(error) ? new Cancelled('The replica cancelled a statement.', { cause: error }) : error
 }
 
 /** A standby has no position of its own. */

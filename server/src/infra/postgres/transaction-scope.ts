@@ -5,9 +5,9 @@ export type Scope = { isOver: boolean; within?: Scope; failure?: unknown }
 
 export const isOver = (scope: Scope | undefined): boolean => scope !== undefined && (scope.isOver || isOver(scope.within))
 
-/** A statement was not run because one before it in the transaction had failed. */
 const FAILED_BEFORE = '25P02'
-const failedBefore = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === FAILED_BEFORE
+/** Was a statement not run because one before it in the transaction had failed? */
+export const failedBefore = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === FAILED_BEFORE
 
 /** Notes the error of a statement. */
 export function noteFailure(scope: Scope | undefined, error: unknown): void {

@@ -59,6 +59,7 @@ const eligible: SendContext<string> = {
   template: 'template',
   variant: null,
   isDuplicate: false,
+  waitsForOther: false,
   isUndecided: false,
   isResent: false,
   throttle: () => null,

@@ -95,6 +95,8 @@ export type SendContext<T> = {
   variant: number | null
   /** The user of the message was merged, and the remaining user has a message with the same cause. */
   isDuplicate: boolean
+  /** Another user who was merged into the same one has a message with the same cause that is being sent, and may or may not be sent. */
+  waitsForOther: boolean
   /** The message waits until a winner is chosen. */
   isUndecided: boolean
   /** A member or an application has it sent again. */
@@ -125,6 +127,7 @@ export function checkEligibility<T>(context: SendContext<T>): Eligible<T> | Send
   if (!isSending(campaign, context.isResent)) return resultOfStop(campaign, now)
   if (!user) return result('skipped', 'user_gone')
   if (context.isDuplicate) return result('skipped', 'duplicate')
+  if (context.waitsForOther) return recheckedFrom(now)
   if (expiresAt !== null && now > expiresAt) return result('skipped', 'deadline_passed')
   const skipReason = skipReasonFor(channel, { user, consent, suppression, isExcluded })
   if (skipReason) return result('skipped', skipReason, skipReason === 'suppressed' ? suppression : null)

@@ -116,31 +116,48 @@ export const countAttempted = (ctx: ProjectCtx | InTx, campaignId: CampaignId): 
           where a.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
   )
 
-const CauseRow = Type.Object({ id: IdOf<MessageId>(), has_own: Type.Boolean(), has_other: Type.Boolean() })
-
-/** Whether a message was skipped because another one stays. */
-const isDuplicate = (m: Sql) => sql`(${m}state = 'skipped' and ${m}reason is not distinct from 'duplicate')`
+const CauseRow = Type.Object({ id: IdOf<MessageId>(), is_replaced: Type.Boolean() })
 
 /**
- * The messages among these, which are claimed, whose cause `user_id`, the user that theirs was merged into, has a message for too, other
- * than one that was skipped because of a duplicate address. `has_own`: that one is not skipped as a duplicate. `has_other`: the message of
- * another user of `merges` has ended otherwise, or was claimed before. One that waits comes later.
+ * Reasons for which a user got nothing that say nothing about a merged user: the sender looks at them again for the user who remains. It does
+ * not for the exclusion lists of a blast and for the hold-out, so that these stay.
  */
-export const sharingCause = (ctx: ProjectCtx, shared: { id: MessageId; user_id: UserId; cause: string }[], merges: UserMerge[]) =>
-  ctx.db.many(
+const CHECKED_AGAIN: readonly Reason[] = [
+  'no_address',
+  'no_push_device',
+  'not_subscribed',
+  'not_confirmed',
+  'suppressed',
+  'duplicate_address',
+]
+
+/** Whether a message was skipped for one of these reasons. */
+const isSkippedFor = (m: Sql, reasons: readonly Reason[]) =>
+  sql`(${m}state = 'skipped' and coalesce(${m}reason = any(${reasons}::text[]), false))`
+
+/**
+ * The messages among these, which are claimed, for whose cause `user_id`, the user that theirs was merged into, or another user of `merges` has a
+ * message too, other than one that was skipped as a duplicate, or for a reason that is checked again. `is_replaced`: it is that of `user_id`, has
+ * ended, or comes first of those that wait or are claimed, as in `skipDuplicates`. Otherwise it is claimed, and may have been decided on before
+ * the merge.
+ */
+export const sharingCause = (ctx: ProjectCtx, shared: { id: MessageId; user_id: UserId; cause: string }[], merges: UserMerge[]) => {
+  const ids = shared.map(({ id }) => id)
+  const isPassed = (m: Sql) => isSkippedFor(m, [...CHECKED_AGAIN, 'duplicate'])
+  return ctx.db.many(
     CauseRow,
-    sql`select s.id, not ${isDuplicate(sql`m.`)} as has_own,
-               exists (select from ${pairsOf(merges)}
-                       join messages o on o.project_id = ${ctx.projectId} and o.user_id = p.from_id and o.cause = s.cause
-                       where p.into_id = s.user_id and o.id <> s.id and o.reason is distinct from 'duplicate_address' and not ${isDuplicate(sql`o.`)}
-                         and (not o.state = any(${PENDING_STATES}::text[])
-                              or (o.state = 'claimed' and (o.acted_at, o.id) < (claimed.acted_at, claimed.id)))) as has_other
-        from unnest(${shared.map(({ id }) => id)}::bigint[], ${shared.map(({ user_id }) => user_id)}::bigint[], ${shared.map(({ cause }) => cause)}::text[])
+    sql`select s.id, bool_or(replaces) as is_replaced
+        from unnest(${ids}::bigint[], ${shared.map(({ user_id }) => user_id)}::bigint[], ${shared.map(({ cause }) => cause)}::text[])
           as s(id, user_id, cause)
         join messages claimed on claimed.project_id = ${ctx.projectId} and claimed.id = s.id
-        join messages m on m.project_id = ${ctx.projectId} and m.user_id = s.user_id and m.cause = s.cause
-          and m.reason is distinct from 'duplicate_address'`,
+        cross join lateral (select s.user_id as id union all select p.from_id from ${pairsOf(merges)} where p.into_id = s.user_id) as u
+        join messages o on o.project_id = ${ctx.projectId} and o.user_id = u.id and o.cause = s.cause and o.id <> s.id
+        cross join lateral (select o.user_id = s.user_id or not o.state = any(${PENDING_STATES}::text[])
+                                     or (o.uncertain_at is null, o.id) < (claimed.uncertain_at is null, claimed.id)) as rank(replaces)
+        where not ${isPassed(sql`o.`)} and (replaces or (o.state = 'claimed' and not o.id = any(${ids}::bigint[])))
+        group by s.id`,
   )
+}
 
 /** Deletes personal data from the messages of these users, and skips the waiting ones. The rows stay locked. */
 export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
@@ -177,7 +194,8 @@ const pairsOf = (merges: UserMerge[]) =>
 
 /**
  * Merged users get one message for a cause: the one with the most progress stays, and the waiting others are skipped. Of several waiting
- * ones, one that a provider may have comes first, and then that of the remaining user. A message that was skipped because of a duplicate address replaces no other.
+ * ones, one that a provider may have comes first, and then that of the remaining user. A message that was skipped for a reason that is checked again
+ * replaces no other.
  */
 export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
   ctx.db.run(
@@ -187,7 +205,7 @@ export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
           select p.into_id, p.into_id from ${pairsOf(merges)}
         ), ranked as (
           select m.id, row_number() over (partition by merged_users.into_id, m.cause
-                                          order by m.reason is not distinct from 'duplicate_address', ${isWaiting(sql`m.`)},
+                                          order by ${isSkippedFor(sql`m.`, CHECKED_AGAIN)}, ${isWaiting(sql`m.`)},
                                                    ${isWaiting(sql`m.`)} and m.uncertain_at is null, m.user_id <> merged_users.into_id, m.id) as rank
           from merged_users
           join messages m on m.user_id = merged_users.user_id and m.project_id = ${ctx.projectId}

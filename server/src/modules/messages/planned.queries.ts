@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, UserId } from '../../lib/ids.ts'
-import { type Channel, IdOf } from '../../lib/shapes.ts'
-import { type Priority, RECEIVED_STATES, type Reason } from './schema.ts'
+import { type Channel, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
+import { MESSAGE_STATES, type Priority, type Reason } from './schema.ts'
 
 /** The message of one user of an audience, or the reason why there is none. */
 export type Planned = {
@@ -33,9 +33,10 @@ export const insertPlanned = (ctx: InTx, plan: Plan, users: Planned[]): Promise<
 
 /**
  * Stores the messages of a chunk. A message that exists for the cause stays, unless it was withdrawn to be sent at another time, or skipped for
- * another user with the address or, for whatever reason, before `started_at`: then the audience is loaded again for another time.
+ * another user with the address or, for whatever reason, before `started_at`: then the audience is loaded again for another time. One that was
+ * skipped as a duplicate is renewed only for the users of `withdrawn`.
  */
-export const renewPlanned = (ctx: InTx, plan: Plan, users: Planned[]): Promise<number> =>
+export const renewPlanned = (ctx: InTx, plan: Plan, users: Planned[], withdrawn: UserId[]): Promise<number> =>
   ctx.db.run(
     sql`${insertion(ctx, plan, users)}
         on conflict (project_id, user_id, cause) do update
@@ -43,16 +44,16 @@ export const renewPlanned = (ctx: InTx, plan: Plan, users: Planned[]): Promise<n
             expires_at = excluded.expires_at, settled_at = excluded.settled_at, detail = null, acted_at = null, attempts = 0, is_held = false
         where (m.state = 'aborted' and m.reason = 'rescheduled')
            or (m.state = 'skipped' and m.reason = 'duplicate_address')
+           or (m.state = 'skipped' and m.reason = 'duplicate' and not m.is_erased and m.user_id = any(${withdrawn}::bigint[]))
            or (m.state = 'skipped' and m.reason not in ('duplicate', 'user_gone') and not m.is_erased and m.settled_at < ${plan.started_at})`,
   )
 
-const UserRow = Type.Object({ user_id: IdOf<UserId>() })
+const StateRow = Type.Object({ user_id: IdOf<UserId>(), state: OneOf(MESSAGE_STATES), reason: Nullable(Type.String()) })
 
-/** The users among these who got the message of a cause, or may have got it. */
-export const recipientsOfCause = (ctx: InTx, cause: string, userIds: UserId[]) =>
+/** The states of the messages of a cause to these users. */
+export const statesOfCause = (ctx: InTx, cause: string, userIds: UserId[]) =>
   ctx.db.many(
-    UserRow,
-    sql`select user_id from messages
-        where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) and cause = ${cause}
-          and (state = any(${RECEIVED_STATES}::text[]) or state = 'claimed')`,
+    StateRow,
+    sql`select user_id, state, reason from messages
+        where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) and cause = ${cause}`,
   )

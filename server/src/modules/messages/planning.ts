@@ -5,6 +5,7 @@ import type { UserId } from '../../lib/ids.ts'
 import { mergesInto } from '../users/index.ts'
 import type { Plan, Planned } from './planned.queries.ts'
 import * as queries from './planned.queries.ts'
+import { RECEIVED_STATES } from './schema.ts'
 
 /**
  * Stores the messages of a chunk, as far as its users have none yet or theirs is to be sent at another time. Looking for such a message costs
@@ -16,23 +17,33 @@ export async function planMessages(ctx: InTx, plan: Plan, users: Planned[]): Pro
   } catch (error) {
     if (!isSqlState(error, UNIQUE_VIOLATION)) throw error
   }
-  const received = await receivedBefore(ctx, plan, users)
+  const { received, withdrawn } = await sentToMerged(ctx, plan, users)
   return queries.renewPlanned(
     ctx,
     plan,
     users.map((user): Planned => (received.has(user.user_id) ? { ...user, state: 'skipped', reason: 'duplicate' } : user)),
+    [...withdrawn],
   )
 }
 
+/** What became of the messages of users who were merged into these. Each user is in one set at most. */
+type SentToMerged = { received: Set<UserId>; withdrawn: Set<UserId> }
+
 /**
- * The users who would get the message, and got it as users who were merged into them. The message of such a user stays where it is if the
- * remaining user had one too.
+ * What became of the message as that of users who were merged into those who would get it. It stays where it is if the remaining user had one
+ * too, which was skipped for it. `received`: the remaining user got it as one of them, or may get it. `withdrawn`: all of theirs were withdrawn
+ * to be sent at another time, or skipped, so that the remaining user is to get it.
  */
-async function receivedBefore(ctx: InTx, { cause }: Plan, users: Planned[]): Promise<Set<UserId>> {
+async function sentToMerged(ctx: InTx, { cause }: Plan, users: Planned[]): Promise<SentToMerged> {
   const wanted = users.flatMap(({ user_id, state }) => (state === 'queued' ? [user_id] : []))
   const merges = await mergesInto(ctx, wanted)
-  if (merges.length === 0) return new Set()
-  const mergedIds = merges.map(({ id }) => id)
-  const received = new Set((await queries.recipientsOfCause(ctx, cause, mergedIds)).map(({ user_id }) => user_id))
-  return new Set(merges.flatMap(({ id, merged_into }) => (received.has(id) ? [merged_into] : [])))
+  if (merges.length === 0) return { received: new Set(), withdrawn: new Set() }
+  const mergedInto = new Map(merges.map(({ id, merged_into }) => [id, merged_into]))
+  const messages = await queries.statesOfCause(ctx, cause, [...mergedInto.keys()])
+  const usersOf = (some: typeof messages) => new Set(some.flatMap(({ user_id }) => mergedInto.get(user_id) ?? []))
+  const kept = usersOf(messages.filter(({ state, reason }) => state !== 'skipped' && !(state === 'aborted' && reason === 'rescheduled')))
+  return {
+    received: usersOf(messages.filter(({ state }) => RECEIVED_STATES.includes(state) || state === 'claimed')),
+    withdrawn: usersOf(messages).difference(kept),
+  }
 }

@@ -212,6 +212,27 @@ test('the message of a user who is merged into one with the same address is sent
   expect(recipientsOf(relay)).toEqual(['ana@example.com'])
 })
 
+test.each<[string, object, object, string]>([
+  ['the visitor', { email: null }, { email: 'ana@example.com' }, 'ana: queued'],
+  ['the user', { email: 'ana@example.com' }, { email: null }, 'ana: skipped no_address'],
+])('a message that waits is sent after a merge although %s had no address when the blast was loaded', async (_, visitor, ana, planned) => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await w.post(USERS, [{ anonymous_id: 'browser', ...visitor }])
+  await w.post(USERS, [{ external_id: 'ana', ...ana }])
+  const { body: browser } = await w.get('/api/client/users/browser')
+  const list = await listOf(w)
+  await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
+  await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
+  const campaign = await started(w, list)
+  await run(w, 'campaigns.load', 2)
+  expect(await outcomes(w, campaign)).toContain(planned)
+  await w.post(USERS, [{ external_id: 'ana', anonymous_id: 'browser' }])
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+})
+
 describe('a user whose merged user got it gets no second copy at another time', () => {
   /** A visitor in the list, to whom the blast is sent tonight, and the user `ana` whom the visitor becomes; `cy` waits. */
   async function withAnonymousUser(w: World, ana: object) {
@@ -250,6 +271,28 @@ describe('a user whose merged user got it gets no second copy at another time', 
     await w.drain()
     expect(recipientsOf(relay)).toEqual(['ana@example.com', 'cy@example.com'])
     expect(await outcomes(w, campaign)).toEqual(['ana: skipped duplicate', 'cy: sent', '?: sent'])
+  })
+
+  test('but gets it if that of the merged user was withdrawn after the merge', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const campaign = await withAnonymousUser(w, { email: 'ana@example.org' })
+    await run(w, 'campaigns.launch')
+    await run(w, 'campaigns.load', 2)
+    const { body: browser } = await w.get('/api/client/users/browser')
+    const setState = (state: string) =>
+      w.db.run(sql`update messages set state = ${state}, lease_until = ${w.clock.now()} where user_id = ${browser.id}`)
+    await setState('claimed')
+    await merge(w)
+    // Its sender finds that the blast is sent at another time.
+    await setState('deferred')
+    await atAnotherTime(w, campaign)
+    await run(w, 'campaigns.pending-actions', 3)
+    expect(await outcomes(w, campaign)).toEqual(['ana: skipped duplicate', 'cy: aborted rescheduled', '?: aborted rescheduled'])
+    w.advance('3 days')
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.org', 'cy@example.com'])
   })
 
   test('if the message of the remaining user was withdrawn', async () => {

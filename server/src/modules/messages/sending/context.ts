@@ -106,7 +106,8 @@ export async function loadSendContexts(
         template:
           (request && templateOf(campaign_id, request)) ?? templateFor(campaign_id, request?.locale ?? user?.locale ?? null, chosen ?? 0),
         variant: chosen,
-        isDuplicate: duplicates.has(id),
+        isDuplicate: duplicates.get(id) === true,
+        waitsForOther: duplicates.get(id) === false,
         isResent: message.resent_from !== null,
         isUndecided: chosen === null && (campaign?.waits_for_winner ?? false),
         throttle: () => (user && consent && !consent.is_transactional ? throttleOf(message, user, undecidedOf) : null),
@@ -139,24 +140,24 @@ async function consentsOf(
 }
 
 /**
- * Finds messages of merged users that another one of the same cause hinders. A user who was merged between the reading and the saving of an
- * audience leaves such a message; so does one that was under way in a merge, for which that of the remaining user was skipped. One that a
- * provider may have is repeated unless the remaining user has another one.
+ * Finds messages of merged users that another one of the same cause replaces. A user who was merged between the reading and the saving of an
+ * audience leaves such a message; so does one that was under way in a merge, for which that of the remaining user was skipped. Of several such
+ * messages, each process finds the same one to send, whatever was claimed first; it waits while another one may be on its way to a provider.
+ * Returns true for messages that are replaced, false for those that wait.
  */
-async function duplicatesAmong(ctx: ProjectCtx, messages: ClaimedMessage[], users: Map<UserId, UserRow>): Promise<Set<MessageId>> {
+async function duplicatesAmong(ctx: ProjectCtx, messages: ClaimedMessage[], users: Map<UserId, UserRow>): Promise<Map<MessageId, boolean>> {
   const shared = messages.flatMap(({ id, user_id, cause }) => {
     const user = users.get(user_id)
     return user && user.id !== user_id ? [{ id, user_id: user.id, cause }] : []
   })
-  if (shared.length === 0) return new Set()
+  if (shared.length === 0) return new Map()
   const merges = await mergesInto(ctx, distinct(shared.map(({ user_id }) => user_id)))
   const rows = await sharingCause(
     ctx,
     shared,
     merges.map(({ id, merged_into }) => ({ from_id: id, into_id: merged_into })),
   )
-  const uncertain = new Set(messages.filter(({ uncertain_at }) => uncertain_at !== null).map(({ id }) => id))
-  return new Set(rows.filter(({ id, has_own, has_other }) => has_own || (has_other && !uncertain.has(id))).map(({ id }) => id))
+  return new Map(rows.map(({ id, is_replaced }) => [id, is_replaced]))
 }
 
 async function suppressionsOf(

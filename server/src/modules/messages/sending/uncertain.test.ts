@@ -142,6 +142,42 @@ test('of the messages of merged users, the one whose attempt was uncertain stays
   expect((await outcomes(w, campaign)).toSorted()).toEqual(['?: sent', 'ana: skipped duplicate'])
 })
 
+test('of messages of several merged users that were under way, the one whose attempt was uncertain is repeated, and no other is sent', async () => {
+  await using w = await world()
+  await using fake = await openFakeProvider()
+  w.replaceFetch({ request: fake.fetch.request })
+  await providerOf(w, resend)
+  const names = ['browser', 'tablet']
+  await w.post(
+    '/api/client/users/batch',
+    names.map((anonymous_id) => ({ anonymous_id, email: `${anonymous_id}@example.com` })),
+  )
+  const [browser, tablet] = await Promise.all(names.map(async (name) => (await w.get(`/api/client/users/${name}`)).body.id as number))
+  const list = await listOf(w, 'ana')
+  await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser, tablet] })
+  const campaign = await blastTo(w, [list])
+  await schedule(w, campaign)
+  await run(w, 'campaigns.launch')
+  await run(w, 'campaigns.load')
+  await w.db.run(
+    sql`update messages set due_at = due_at + interval '1 minute' where campaign_id = ${campaign.id} and user_id <> ${browser ?? 0}`,
+  )
+  fake.answer('hang', accepted, accepted, accepted)
+  await run(w, 'messages.send-bulk')
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'browser' }])
+  // The other one is claimed when its user is merged, and is deferred then.
+  const changeTablet = (state: string) =>
+    w.db.run(sql`update messages set state = ${state}, due_at = ${w.clock.now()} where user_id = ${tablet ?? 0}`)
+  await changeTablet('claimed')
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'tablet' }])
+  await changeTablet('deferred')
+  await run(w, 'messages.send-bulk')
+  w.advance('1 hour')
+  await w.drain()
+  expect([sentTo(fake).length, keysOf(fake).size]).toEqual([2, 1])
+  expect((await outcomes(w, campaign)).toSorted()).toEqual(['?: sent', '?: skipped duplicate', 'ana: skipped duplicate'])
+})
+
 test('a message whose attempt was uncertain is delivered if it is opened, and is not repeated', async () => {
   await using w = await world()
   await using fake = await openFakeProvider()
