@@ -187,6 +187,39 @@ test('a call that was asked for in a future that did not come is given up in tim
 })
 
 test.each(['before', 'in'])(
+  'a call that was asked for %s a future that did not come, and that a process leased there and died, is made soon after',
+  async (when) => {
+    await using w = await world()
+    await using receiver = await w.receiver()
+    await w.users('ana')
+    const call = { type: 'webhook', ...at, data: { url: receiver.url }, children: to('end') }
+    await live(w, { start: { ...start, children: to('call') }, call, end: steps.end })
+    const before = w.clock.now()
+    const enterAt = async (step: string) => {
+      if (step !== when) return
+      await send(w, { name: 'cart', external_id: 'ana' })
+      await w.drain('ingest.apply')
+    }
+    await enterAt('before')
+    w.advance('40 days')
+    await w.drain('journeys.check-clock')
+    await enterAt('in')
+    await select(
+      w,
+      `update journey_calls set lease_token = gen_random_uuid(), lease_until = $2, due_at = $2, attempts = 1 where project_id = $1`,
+      [w.projectId, new Date(w.clock.now().getTime() + 30_000)],
+    )
+    w.clock.set(before)
+    await w.drain()
+    expect(receiver.requests).toEqual([])
+    w.advance('31 seconds')
+    await w.drain()
+    expect(receiver.requests).toHaveLength(1)
+    expect(await past(w)).toMatchObject([{ reason: 'exit' }])
+  },
+)
+
+test.each(['before', 'in'])(
   'users who arrived %s a future in which their message was sent wait for its delivery from now',
   async (when) => {
     await using w = await world()

@@ -113,6 +113,33 @@ test('a user at a call whose timer failed before the time for an answer is over 
   expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
 })
 
+test('a user whose call was made long after the arrival still waits for it when a timer that failed is tried again', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  receiver.answer(503)
+  await w.users('ana')
+  const call = { type: 'webhook', x: 0, y: 9, data: { url: receiver.url }, children: [{ external_id: 'w1', path: 'success' }] }
+  const steps = { ...READY, api: { ...READY.api, children: [{ external_id: 'call' }] }, call }
+  const journey = await createJourney(w, { status: 'live' }, steps)
+  await journey.post('hold')
+  await journey.post('entrances', { external_id: 'ana' })
+  await w.drain()
+  w.advance('30 hours')
+  await journey.post('resume')
+  await w.drain()
+  expect(receiver.requests).toHaveLength(1)
+  const called = w.clock.now().getTime()
+  // As the timer of an exit criterion leaves them, which comes earlier.
+  await parkAll(w, 'timer: a statement failed')
+  expect((await journey.post('users/ana/retry')).status).toBe(202)
+  await w.drain()
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'call', due_at: new Date(called + 25 * 3_600_000).toISOString() }])
+  receiver.answer(200)
+  w.advance('10 seconds')
+  await w.drain()
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
+})
+
 test('a message that follows from a retry at another message is transactional', async () => {
   await using w = await world()
   await using relay = await openRelay()

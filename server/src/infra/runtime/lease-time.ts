@@ -3,16 +3,22 @@
  * this rule has leases by the clock of each process, and while it runs, each keeps the leases of the other: one lasts until it has ended by both
  * clocks. The second half, `greatest` and `least`, can go once no such release runs beside this one. All of these are expressions.
  */
+import { MINUTE_MS, SECOND_MS } from '../../lib/times.ts'
 import { type Sql, sql } from '../postgres/db.ts'
 import type { Ctx } from './ctx.ts'
 
 type Timed = Pick<Ctx, 'clock'>
 
+/** How much longer a lease may last because a clock is ahead. One that is ahead by hours must not hold for hours what its process left behind. */
+const LONGER_MAX_MS = 15 * MINUTE_MS
+
 /** The end of a lease that lasts until the clock of this process shows `at`. */
-export const leaseEnd = ({ clock }: Timed, at: Date): Sql =>
-  clock.isShared
-    ? sql`${at}::timestamptz`
-    : sql`greatest(now() + make_interval(secs => ${(at.getTime() - clock.now().getTime()) / 1000}), ${at}::timestamptz)`
+export function leaseEnd({ clock }: Timed, at: Date): Sql {
+  if (clock.isShared) return sql`${at}::timestamptz`
+  const seconds = (at.getTime() - clock.now().getTime()) / SECOND_MS
+  const longest = sql`now() + make_interval(secs => ${seconds + LONGER_MAX_MS / SECOND_MS})`
+  return sql`least(greatest(now() + make_interval(secs => ${seconds}), ${at}::timestamptz), ${longest})`
+}
 
 /** The present time of leases: those that end by then have ended. */
 export const leaseNow = ({ clock }: Timed): Sql =>

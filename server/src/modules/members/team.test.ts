@@ -2,8 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { type Member, member, PASSWORD, pageWith, signIn } from '../../../test/members.ts'
 import { openRelay } from '../../../test/relay.ts'
 import { select } from '../../../test/select.ts'
+import { createTestClock } from '../../../test/test-clock.ts'
 import { type World, world } from '../../../test/world.ts'
+import { systemClock } from '../../infra/runtime/clock.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
+import { MINUTE_MS } from '../../lib/times.ts'
 import { codeAt, stepAt } from '../../lib/totp.ts'
+import { claimMail, deleteMail, nextMailAt } from './mails.queries.ts'
 import { relayOf } from './mails.ts'
 import { operatorLink } from './profile.ts'
 
@@ -314,6 +319,27 @@ describe('a password', () => {
     await lose()
     expect(await mailed()).toBe(1)
     expect((await w.post('/api/console/reset-password', { token, password: NEXT }, { key: null })).status).toBe(204)
+  })
+
+  test('that was lost and that a process mails is not claimed by another one, whose clock is ahead', async () => {
+    await using relay = await openRelay()
+    await using w = await world({
+      env: { SYSTEM_SMTP_URL: `smtp://${relay.host}:${relay.port}`, SYSTEM_MAIL_FROM: 'carillon@example.com' },
+    })
+    const one = await member(w, 'member')
+    await w.post('/api/console/lost-password', { email: one.email }, { key: null })
+    /** A process on a machine of its own. */
+    const processAt = (aheadMs: number) => {
+      const { now, sleep } = createTestClock(new Date(systemClock.now().getTime() + aheadMs))
+      return { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+    }
+    const [right, ahead] = [processAt(0), processAt(10 * MINUTE_MS)]
+    const claim = (ctx: Ctx) => claimMail(ctx, new Date(ctx.clock.now().getTime() + 5 * MINUTE_MS))
+    const mail = await claim(right)
+    expect(mail).toMatchObject({ attempts: 1 })
+    expect(await claim(ahead)).toBeUndefined()
+    expect((await nextMailAt(ahead))?.getTime()).toBeGreaterThan(ahead.clock.now().getTime())
+    await deleteMail(right, mail?.id as number)
   })
 
   test('that was lost can be asked for again as soon as the relay has refused the email for the last time', async () => {

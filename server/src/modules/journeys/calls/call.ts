@@ -8,7 +8,6 @@ import type { Started } from '../../../infra/queue/jobs.ts'
 import { type Ctx, inClaim, inTx } from '../../../infra/runtime/ctx.ts'
 import { saveTogether } from '../../../infra/runtime/save-together.ts'
 import { storable } from '../../../lib/text.ts'
-import { SECOND_MS } from '../../../lib/times.ts'
 import { isTooDeep } from '../../../lib/validate.ts'
 import { inProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
@@ -16,12 +15,10 @@ import { CALL } from '../job-names.ts'
 import { isHeaderText } from '../steps/webhook.ts'
 import { sealContext } from '../versions/secrets.ts'
 import { type CallRow, claimCalls, deferCall, deleteCall } from './queries.ts'
-import { nextTryAt, resultOf } from './retry.ts'
+import { LEASE_MS, nextTryAt, resultOf } from './retry.ts'
 
 const CALLS_AT_ONCE = 200
 const PER_HOST = 10
-/** Longer than a call takes. */
-const LEASE_MS = 30 * SECOND_MS
 const CONNECT_TIMEOUT_MS = 5000
 const ANSWER_BYTES_MAX = 8192
 /** How a call fails that is not tried again, because it never can be made. */

@@ -7,6 +7,8 @@ const STEPS_MS = [5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 *
 const JITTER = 0.2
 /** A call is not made later than this after the step asked for it: an hour before the step gives it up. */
 export const AGE_MAX_MS = DAY_MS
+/** Longer than a call takes. */
+export const LEASE_MS = 30 * SECOND_MS
 
 const RETRIED = [408, 409, 429]
 

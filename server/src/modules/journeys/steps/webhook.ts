@@ -117,7 +117,14 @@ function callOf(settings: Settings, rendered: StepContext['rendered']): Effect |
 
 const lastAnswer = (calledAt: Date) => new Date(calledAt.getTime() + ANSWER_MAX_MS)
 
-function decide(settings: Settings, { input, now, arrivedAt, rendered }: StepContext): Decision {
+/** When the call was asked for: on arrival, unless a later instant was noted that is not in a future that did not come. */
+function calledAtOf({ noted, arrivedAt, now }: StepContext): Date {
+  const known = typeof noted.called_at === 'string' ? new Date(noted.called_at) : arrivedAt
+  return known > now ? arrivedAt : known
+}
+
+function decide(settings: Settings, context: StepContext): Decision {
+  const { input, now, arrivedAt, rendered } = context
   switch (input.is) {
     case 'arrived': {
       const call = callOf(settings, rendered)
@@ -126,13 +133,21 @@ function decide(settings: Settings, { input, now, arrivedAt, rendered }: StepCon
     }
     case 'done':
       if (input.result.is === 'refused') return { is: 'go', path: 'failed', reason: input.result.reason }
-      return { is: 'wait', until: lastAnswer(now), on: [], note: 'called' }
+      return {
+        is: 'wait',
+        until: lastAnswer(now),
+        on: [],
+        note: 'called',
+        ...(now > arrivedAt && { seen: { called_at: now.toISOString() } }),
+      }
     case 'answer':
       return decideAnswer(input.answer.status, input.problem)
-    case 'timer':
+    case 'timer': {
+      const until = lastAnswer(calledAtOf(context))
       // That of an exit criterion comes earlier, and is made again as that of the step if it failed.
-      if (now < lastAnswer(arrivedAt)) return { is: 'wait', until: lastAnswer(arrivedAt), on: [], note: 'called' }
+      if (now < until) return { is: 'wait', until, on: [], note: 'called' }
       return { is: 'go', path: 'failed', reason: 'no_answer' }
+    }
     default:
       return { is: 'stay' }
   }
@@ -158,6 +173,7 @@ const answered = (status: number | null, problem: string | null = null) => ({
   answer: { status, body: {} },
   problem,
 })
+const gone = (path: string, reason: string, status: number | null): Decision => ({ is: 'go', path, reason, seen: { status } })
 
 const CASES: Case<Settings>[] = [
   {
@@ -205,38 +221,19 @@ const CASES: Case<Settings>[] = [
     title: 'waits as long for a call that was held',
     settings: score,
     given: { now: new Date('2026-11-25T09:00:00Z'), input: { is: 'done', result: { is: 'applied' } } },
-    decides: { is: 'wait', until: new Date('2026-11-26T10:00:00Z'), on: [], note: 'called' },
+    decides: {
+      is: 'wait',
+      until: new Date('2026-11-26T10:00:00Z'),
+      on: [],
+      note: 'called',
+      seen: { called_at: '2026-11-25T09:00:00.000Z' },
+    },
   },
-  {
-    title: '2xx',
-    settings: score,
-    given: { input: answered(204) },
-    decides: { is: 'go', path: 'success', reason: 'answered', seen: { status: 204 } },
-  },
-  {
-    title: 'other 4xx',
-    settings: score,
-    given: { input: answered(404) },
-    decides: { is: 'go', path: 'failed', reason: 'status', seen: { status: 404 } },
-  },
-  {
-    title: '5xx after all retries',
-    settings: score,
-    given: { input: answered(503, 'gave_up') },
-    decides: { is: 'go', path: 'failed', reason: 'gave_up', seen: { status: 503 } },
-  },
-  {
-    title: '3xx',
-    settings: score,
-    given: { input: answered(302, 'redirect') },
-    decides: { is: 'go', path: 'failed', reason: 'redirect', seen: { status: 302 } },
-  },
-  {
-    title: 'a private address',
-    settings: score,
-    given: { input: answered(null, 'blocked') },
-    decides: { is: 'go', path: 'failed', reason: 'blocked', seen: { status: null } },
-  },
+  { title: '2xx', settings: score, given: { input: answered(204) }, decides: gone('success', 'answered', 204) },
+  { title: 'other 4xx', settings: score, given: { input: answered(404) }, decides: gone('failed', 'status', 404) },
+  { title: '5xx after all retries', settings: score, given: { input: answered(503, 'gave_up') }, decides: gone('failed', 'gave_up', 503) },
+  { title: '3xx', settings: score, given: { input: answered(302, 'redirect') }, decides: gone('failed', 'redirect', 302) },
+  { title: 'a private address', settings: score, given: { input: answered(null, 'blocked') }, decides: gone('failed', 'blocked', null) },
   {
     title: 'no answer for 25 hours',
     settings: score,
@@ -248,6 +245,12 @@ const CASES: Case<Settings>[] = [
     settings: score,
     given: { now: new Date('2026-11-24T09:59:00Z'), input: { is: 'timer' } },
     decides: { is: 'wait', until: new Date('2026-11-24T10:00:00Z'), on: [], note: 'called' },
+  },
+  {
+    title: 'waits on when the timer of a call that was held was early',
+    settings: score,
+    given: { now: new Date('2026-11-26T09:59:00Z'), noted: { called_at: '2026-11-25T09:00:00.000Z' }, input: { is: 'timer' } },
+    decides: { is: 'wait', until: new Date('2026-11-26T10:00:00Z'), on: [], note: 'called' },
   },
   {
     title: 'an event changes nothing',

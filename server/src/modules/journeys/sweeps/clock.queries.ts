@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
+import { leaseEnd } from '../../../infra/runtime/lease-time.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
+import { AGE_MAX_MS } from '../calls/retry.ts'
 import type { SweepWork } from './kinds.ts'
 
 const AheadRow = Type.Object({ project_id: IdOf<ProjectId>() })
@@ -35,14 +37,22 @@ export const setTime = async (ctx: InTx, graceMs: number): Promise<boolean> => {
   return changed > 0
 }
 
-/** Frees the places of balancers that were reserved in the future, and makes calls that were asked for in the future calls of now. */
-export const setBackRatesAndCalls = (ctx: InTx) => {
+/**
+ * Frees the places of balancers that were reserved in the future, and makes calls that were asked for in the future, or are due later than calls
+ * are made, calls of now. Leases that were taken there end as those of now do: their holders may have died.
+ */
+export const setBackRatesAndCalls = (ctx: InTx, leaseUntil: Date) => {
   const now = ctx.clock.now()
+  const end = leaseEnd(ctx, leaseUntil)
   return ctx.db.run(
     sql`with rates as (
           update journey_rates set next_at = ${now} where project_id = ${ctx.projectId} and next_at > ${now}
         ), calls as (
-          update journey_calls set created_at = ${now}, due_at = ${now} where project_id = ${ctx.projectId} and created_at > ${now}
+          update journey_calls
+          set created_at = least(created_at, ${now}), due_at = least(due_at, case when lease_until is null then ${now} else ${end} end),
+              lease_until = case when lease_until is not null then least(lease_until, ${end}) end
+          where project_id = ${ctx.projectId}
+            and (created_at > ${now} or due_at > ${new Date(now.getTime() + AGE_MAX_MS)} or lease_until > ${end})
         )
         select 1`,
   )

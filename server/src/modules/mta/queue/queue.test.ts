@@ -8,7 +8,7 @@ import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { systemClock } from '../../../infra/runtime/clock.ts'
 import { type Ctx, inTx } from '../../../infra/runtime/ctx.ts'
-import { MINUTE_MS } from '../../../lib/times.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { claimToCancel, makeDue } from './control.queries.ts'
 import { claimMail, nextMailLeaseEnd, releaseMailLeases, renewMailLeases, saveMailResults } from './queries.ts'
 import type { ClaimedRecipient, RecipientResult } from './schema.ts'
@@ -141,6 +141,22 @@ describe('what a statement finds changed by another transaction', () => {
       expect(await states()).toEqual(all('claimed'))
     },
   )
+
+  test('what a process with a clock that was hours ahead has claimed is released by others if it died', async () => {
+    await w.db.run(sql`update mail_recipients set due_at = now() - interval '1 hour' where project_id = ${w.projectId}`)
+    /** A process on a machine of its own. */
+    const processAt = (aheadMs: number) => {
+      const { now, sleep } = createTestClock(new Date(systemClock.now().getTime() + aheadMs))
+      return { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+    }
+    const [ahead, right] = [processAt(6 * HOUR_MS), processAt(0)]
+    await claimMail(ahead, BULK, [{ project_id: w.projectId, limit: 10 }], new Date(ahead.clock.now().getTime() + MINUTE_MS))
+    expect(await states()).toEqual(all('claimed'))
+    // As if the time of the database had passed.
+    await w.db.run(sql`update mail_recipients set lease_until = lease_until - interval '20 minutes' where project_id = ${w.projectId}`)
+    await releaseMailLeases(right, 10)
+    expect(await states()).toEqual(all('queued'))
+  })
 
   test('a claim takes what another one, which is not committed, leaves, and does not wait for it', async () => {
     const shares = [{ project_id: w.projectId, limit: 1 }]
