@@ -127,6 +127,22 @@ test('email of a campaign that was paused while it waited is delivered once when
   expect([sessions(), accepted()]).toEqual([1 + EMAILS, [EMAILS, EMAILS]])
 })
 
+test('email that a stop gives back is not counted as sent for the warm-up', async () => {
+  await using w = await slowWorld()
+  const { id } = (await w.get('/api/client/domains')).body.results[0]
+  const path = `/api/client/domains/${id}/warm-up`
+  const sent = async () => (await w.get(path)).body.sites.map((site: { sent: number }) => site.sent)
+  await w.put(path, { steps: [EMAILS, EMAILS, EMAILS] })
+  const { askAgain, release, accepted } = await begin(w)
+  await w.post(`${pathOf(w.campaign)}/pause`)
+  await askAgain()
+  await release()
+  await w.drain()
+  expect([accepted(), await sent()]).toEqual([[0, 0], [0]])
+  await resume(w)
+  expect([accepted(), await sent()]).toEqual([[EMAILS, EMAILS], [EMAILS]])
+})
+
 test('an abort that has not committed yet stops no email, and counts what begins meanwhile', async () => {
   await using w = await slowWorld()
   const held = Promise.withResolvers<void>()
