@@ -116,7 +116,7 @@ function Abort({ campaign: { id, delivery } }: { campaign: Campaign }) {
     [CAMPAIGNS],
     ({ in_flight = 0 }) => {
       setOpen(false)
-      said(t('abort.done', { count: in_flight }))
+      said(in_flight > 0 ? t('abort.inFlight', { count: in_flight }) : t('abort.done'))
     },
   )
   const about = t('abort.about', {

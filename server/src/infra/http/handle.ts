@@ -82,7 +82,9 @@ export async function handle(
   if (route.isExt) await spendQuota(ctx, 'ext_calls_month')
   const conditions = def.versioned ? readConditions(exchange.request.headers) : {}
   const work = fromReplica(route, (ctx) => run(def as Route, ctx, { ...input, ...given }, prepared, baseUrl()))
-  const result = await recorded(ctx, def as Route, { ...input, conditions }, recordWrite, work)
+  const effect = await recorded(ctx, def as Route, { ...input, conditions }, recordWrite, work)
+  const completed = def.committed as ((ctx: Ctx, reply: unknown) => Promise<unknown>) | undefined
+  const result = completed ? await completed(ctx, effect) : effect
   const status = def.status ?? 200
   const location = (def.location as ((reply: unknown) => string) | undefined)?.(result) ?? null
   return { status, body: status === 204 ? null : jsonOf(result), location }

@@ -258,10 +258,7 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   audit?: Audit
   /** Replies have an `ETag`; writes may have `If-Match`, which needs `audit`. */
   versioned?: Versioned
-  /**
-   * Computes what `run` needs, before the transaction begins, so that no connection to the database waits for it. What it throws is thrown
-   * where `run` begins.
-   */
+  /** Computes what `run` needs before the transaction, so that no connection waits for it. What it throws is thrown where `run` begins. */
   prepare?: (ctx: CtxOf<A>, input: Pick<Input<P, Static<Q>, Static<B>>, 'params' | 'query' | 'body'>) => Promise<W>
   /** Texts for people in its replies are in the language that `Accept-Language` prefers: `ctx.language`. */
   translated?: true
@@ -273,17 +270,20 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   bucket?: 'ext' | 'egress'
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that replies with 204 returns nothing.
   run: (ctx: CtxOf<A>, input: InputOf<A, P, Q, B, R, U, W>) => Promise<Static<R> | Written<Static<R>> | undefined | void>
+  /** Completes the reply once the effects have committed or, with an `Idempotency-Key`, right before that. */
+  committed?: (ctx: CtxOf<A>, reply: Static<R>) => Promise<Static<R>>
 }
 
 /** A route without its type parameters, for the server. */
 export type Route = Omit<
   RouteDef<Access, Record<string, PathParam<unknown>>, TSchema, TSchema, TSchema>,
-  'run' | 'prepare' | 'location' | 'stream'
+  'run' | 'prepare' | 'location' | 'stream' | 'committed'
 > & {
   run: (ctx: never, input: never) => Promise<unknown>
   prepare?: (ctx: never, input: never) => Promise<unknown>
   stream?: StreamDef<never, never, never, Received>
   location?: (reply: never) => string
+  committed?: (ctx: never, reply: never) => Promise<unknown>
 }
 
 /** Declares an endpoint. */

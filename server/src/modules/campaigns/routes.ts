@@ -17,6 +17,7 @@ import { CampaignQuery } from './query.schema.ts'
 import { recipientRoutes } from './recipients/routes.ts'
 import { Campaign, CampaignChanges, CampaignInput } from './schema.ts'
 import {
+  countedInFlight,
   createCampaign,
   duplicateCampaign,
   getCampaign,
@@ -100,6 +101,7 @@ const ofCampaigns = (verbs: Verbs) => [
     body: CampaignChanges,
     reply: Campaign,
     run: async (ctx, { params, body }) => presentWritten(ctx, await updateCampaign(ctx, params.campaignId, body)),
+    committed: countedInFlight,
   }),
   route({
     method: 'DELETE',

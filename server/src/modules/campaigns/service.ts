@@ -215,6 +215,13 @@ export const presentWritten = async (ctx: ProjectCtx, { row, ...more }: SavedCam
   ...more,
 })
 
+/**
+ * The reply to an abort with what was in flight once it had committed: email of the own delivery looks at its campaign without a lock, so that some
+ * may have begun since it was counted in the transaction.
+ */
+export const countedInFlight = async (ctx: ProjectCtx, reply: Campaign): Promise<Campaign> =>
+  reply.in_flight === undefined ? reply : { ...reply, in_flight: await countInFlight(ctx, reply.id) }
+
 export async function presentCampaigns(ctx: ProjectCtx, page: PageOf<CampaignRow>): Promise<PageOf<Campaign>> {
   const ids = page.results.map(({ id }) => id)
   const counts = ids.length > 0 ? await messageCountsOf(ctx, ids) : new Map<CampaignId, Counts>()

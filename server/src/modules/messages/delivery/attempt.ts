@@ -87,20 +87,20 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Leaving, to: De
   const { site, route, policy, startedAt, lease } = to
   const { scheduler, queues } = mailer.sites(ctx)
   const wait = { steps: [], startedAt, elapsedMs: 0, site }
-  // The gate decides on it once more.
-  const givenBack = () => attemptOf(ctx, group, { ...wait, outcome: { is: 'postponed', until: ctx.clock.now(), limit: null } })
   const entry = await queues.enter(site, mail.priority)
   if (entry.is === 'postponed') {
     const exceeded = entry.limit === 'connections' ? mailer.exceeded(ctx, site) : null
     return attemptOf(ctx, group, { ...wait, outcome: entry, exceeded })
   }
   try {
+    using stops = await mailer.stops.watch(ctx, mail, site.key)
+    if ((await lease.stillLeased(group.recipients)).size < group.recipients.length) return null
+    // The gate decides on it once more.
+    const givenBack = (): Outcome => ({ is: 'postponed', until: ctx.clock.now(), limit: null })
+    if (stops.isStopped()) return attemptOf(ctx, group, { ...wait, outcome: givenBack() })
     const { recipients, warming, day } = await warmUpOf(ctx, group, site)
     if (recipients.length === 0 && warming) return attemptOf(ctx, group, { ...wait, outcome: warming })
     return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
-      using stops = await mailer.stops.watch(ctx, mail, site.key)
-      if ((await lease.stillLeased(recipients)).size < recipients.length) return null
-      if (stops.isStopped()) return givenBack()
       if (content === null) return attemptOf(ctx, group, { ...wait, outcome: DELETED })
       const begun = ctx.clock.now()
       const rest = { ...(day !== null && { warmUpDay: day }), ...(warming && { outcome: warming }) }
@@ -114,9 +114,13 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Leaving, to: De
       const usable = { ...route, hosts: usableHosts(scheduler, site, route) }
       const { steps, recipients: outcomes, elapsedMs, postponedTo } = await ctx.mail.client.deliver(usable, sent, limits)
       // Nothing of it is saved if another process has the recipients.
-      if (isRevoked) return givenBack()
+      if (isRevoked) return attemptOf(ctx, group, { ...wait, ...ofAll(recipients, givenBack()), ...rest })
       if (postponedTo !== undefined)
-        return attemptOf(ctx, group, { ...wait, ...unsent(recipients, queues.tryAgainAt(site, mail.priority, postponedTo)), ...rest })
+        return attemptOf(ctx, group, {
+          ...wait,
+          ...ofAll(recipients, unsent(queues.tryAgainAt(site, mail.priority, postponedTo))),
+          ...rest,
+        })
       record(scheduler, site, steps, outcomes)
       const tls = tlsCountsOf({ domain, policy, steps, outcomes: outcomes.values() })
       return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls, ...rest })
@@ -127,8 +131,10 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Leaving, to: De
 }
 
 /** The site gets no new connection now. */
-const unsent = (recipients: ClaimedRecipient[], until: Date): { outcomes: ReadonlyMap<string, Outcome> } => ({
-  outcomes: new Map(recipients.map(({ address }) => [address, { is: 'postponed', until, limit: NEW_CONNECTIONS }])),
+const unsent = (until: Date): Outcome => ({ is: 'postponed', until, limit: NEW_CONNECTIONS })
+
+const ofAll = (recipients: ClaimedRecipient[], outcome: Outcome): { outcomes: ReadonlyMap<string, Outcome> } => ({
+  outcomes: new Map(recipients.map(({ address }) => [address, outcome])),
 })
 
 /**

@@ -60,7 +60,7 @@ export const hasEmailOf = (ctx: InTx, campaign_id: CampaignId): Promise<boolean>
  * The number of messages of a campaign that senders are giving to providers right now, or have claimed to deliver them to mail hosts: of the
  * latter, those that are not begun yet go back to the queue.
  */
-export const countInFlight = async (ctx: InTx, campaign_id: CampaignId): Promise<number> =>
+export const countInFlight = async (ctx: ProjectCtx | InTx, campaign_id: CampaignId): Promise<number> =>
   (await countAttempted(ctx, campaign_id)) + (await countClaimed(ctx, campaign_id))
 
 /** Returns the held email of a campaign to the queue. */

@@ -22,7 +22,7 @@ import { afterReport } from '../reports/transition.ts'
 import { messageEvent } from '../system-events.ts'
 import { eventsOfAttempt, type MailAttempt } from './events.ts'
 import { keyOf } from './gate.ts'
-import { type Decided, NEW_CONNECTIONS } from './results.ts'
+import type { Decided } from './results.ts'
 import { siteResultsOf } from './site-results.ts'
 import { warmUpTarget } from './warm-up-target.ts'
 
@@ -62,7 +62,7 @@ const warmUpOutcomes = (ctx: InTx, done: MailAttempt[]): WarmUpOutcome[] =>
     decided.flatMap(({ result, outcome }) => {
       if (day === undefined) return []
       const [bounced, deferred] = [outcome.is === 'permanent' ? 1 : 0, outcome.is === 'temporary' ? 1 : 0]
-      const unsent = outcome.is === 'postponed' && outcome.limit === NEW_CONNECTIONS ? 1 : 0
+      const unsent = outcome.is === 'postponed' && outcome.limit !== 'warm-up' ? 1 : 0
       const counts = bounced + deferred + unsent > 0
       return result.site !== null && counts ? [{ ...warmUpTarget(ctx, mail, result.site), day, bounced, deferred, unsent }] : []
     }),

@@ -2,11 +2,13 @@
  * Tells whether email was stopped since it passed the gate, by its campaign or by a pause. It may have waited for its site for minutes, so this
  * is asked when it is its turn, and again while it waits for a connection.
  */
+import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { gathered } from '../../../infra/runtime/gathered.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { SECOND_MS } from '../../../lib/times.ts'
 import { findPauses, type MailRow } from '../../mta/index.ts'
+import type { SendingCampaign } from '../eligibility.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { mayPass, pausesOf } from './gate.ts'
 
@@ -15,8 +17,8 @@ type Watched = { ctx: ProjectCtx; mail: Pick<MailRow, 'campaign_id'>; site: stri
 
 export type Stops = {
   /**
-   * Asks whether email is stopped, together with others, and goes on doing so until it is disposed of. The campaign is locked for the first
-   * answer: if that is no, a request that stops the campaign afterwards finds the email claimed.
+   * Asks whether email is stopped, together with others, and goes on doing so until it is disposed of. Nothing is locked: email whose first
+   * answer is no was claimed before any stop that commits afterwards, which counts it when it has committed.
    */
   watch(ctx: ProjectCtx, mail: MailRow, site: string): Promise<Disposable & { isStopped(): boolean }>
 }
@@ -26,7 +28,7 @@ const ASKED_EVERY_MS = SECOND_MS
 export function createStops(findSendingCampaigns: FindSendingCampaigns): Stops {
   const watched = new Set<Watched>()
   const find = gathered<Watched, true>(async (_, some) => {
-    const stopped = await stoppedAmong(findSendingCampaigns, some, 'share')
+    const stopped = await stoppedAmong(findSendingCampaigns, some)
     return new Map(stopped.map((one) => [one, true as const]))
   })
   let isOver = new AbortController()
@@ -68,16 +70,20 @@ export function createStops(findSendingCampaigns: FindSendingCampaigns): Stops {
   }
 }
 
-/** Those of these emails that the gate would not let pass now. */
-async function stoppedAmong(findSendingCampaigns: FindSendingCampaigns, some: readonly Watched[], lock?: 'share'): Promise<Watched[]> {
+const viewOf = jointViews()
+
+/** Those of these emails that the gate would not let pass now. All projects share two statements. */
+async function stoppedAmong(findSendingCampaigns: FindSendingCampaigns, some: readonly Watched[]): Promise<Watched[]> {
   const byProject = Map.groupBy(some, ({ ctx }) => ctx.projectId)
   const stopped = await Promise.all(
     [...byProject.values()].map(async (some) => {
-      const [{ ctx }] = some as [Watched]
+      const [{ ctx: outer }] = some as [Watched]
+      const ctx = { ...outer, db: viewOf(outer.db) }
       const ids = distinct(some.flatMap(({ mail }) => mail.campaign_id ?? []))
-      const pauses = pausesOf(await findPauses(ctx))
-      const campaigns = new Map((ids.length === 0 ? [] : await findSendingCampaigns(ctx, ids, lock)).map((one) => [one.id, one]))
-      return some.filter(({ mail, site }) => !mayPass(mail, site, campaigns, pauses))
+      const finding: Promise<SendingCampaign[]> = ids.length === 0 ? Promise.resolve([]) : findSendingCampaigns(ctx, ids)
+      const [pauses, campaigns] = await Promise.all([findPauses(ctx), finding])
+      const byId = new Map(campaigns.map((one) => [one.id, one]))
+      return some.filter(({ mail, site }) => !mayPass(mail, site, byId, pausesOf(pauses)))
     }),
   )
   return stopped.flat()

@@ -61,7 +61,8 @@ const EFFECTS: Record<Label, Pick<Classification, 'bounce' | 'suppresses'>> = {
   connection: { bounce: 'soft', suppresses: after(3, true) },
   tls: { bounce: 'soft', suppresses: after(3, true) },
   protocol: { bounce: 'soft', suppresses: after(3, true) },
-  expired: { bounce: 'soft', suppresses: after(3) },
+  // A host that refuses every greeting for a day lets all email to it expire.
+  expired: { bounce: 'soft', suppresses: after(3, true) },
   'auto-reply': { bounce: 'none', suppresses: NEVER },
   challenge: { bounce: 'none', suppresses: NEVER },
   complaint: { bounce: 'none', suppresses: AT_ONCE },
