@@ -215,23 +215,26 @@ test('the message of a user who is merged into one with the same address is sent
 test.each<[string, object, object, string]>([
   ['the visitor', { email: null }, { email: 'ana@example.com' }, 'ana: queued'],
   ['the user', { email: 'ana@example.com' }, { email: null }, 'ana: skipped no_address'],
-])('a message that waits is sent after a merge although %s had no address when the blast was loaded', async (_, visitor, ana, planned) => {
-  await using w = await world()
-  await using relay = await openRelay()
-  await sendOver(w, relay)
-  await w.post(USERS, [{ anonymous_id: 'browser', ...visitor }])
-  await w.post(USERS, [{ external_id: 'ana', ...ana }])
-  const { body: browser } = await w.get('/api/client/users/browser')
-  const list = await listOf(w)
-  await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
-  await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
-  const campaign = await started(w, list)
-  await run(w, 'campaigns.load', 2)
-  expect(await outcomes(w, campaign)).toContain(planned)
-  await w.post(USERS, [{ external_id: 'ana', anonymous_id: 'browser' }])
-  await w.drain()
-  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
-})
+])(
+  'a message that waits is sent after a merge although %s had no address when the blast was loaded',
+  async (_, anonymous, ana, planned) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    await w.post(USERS, [{ anonymous_id: 'browser', ...anonymous }])
+    await w.post(USERS, [{ external_id: 'ana', ...ana }])
+    const { body: browser } = await w.get('/api/client/users/browser')
+    const list = await listOf(w)
+    await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
+    await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
+    const campaign = await started(w, list)
+    await run(w, 'campaigns.load', 2)
+    expect(await outcomes(w, campaign)).toContain(planned)
+    await w.post(USERS, [{ external_id: 'ana', anonymous_id: 'browser' }])
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  },
+)
 
 describe('a user whose merged user got it gets no second copy at another time', () => {
   /** A visitor in the list, to whom the blast is sent tonight, and the user `ana` whom the visitor becomes; `cy` waits. */

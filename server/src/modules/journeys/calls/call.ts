@@ -11,11 +11,12 @@ import { storable } from '../../../lib/text.ts'
 import { isTooDeep } from '../../../lib/validate.ts'
 import { inProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
+import { CALL_LEASE_MS } from '../call-times.ts'
 import { CALL } from '../job-names.ts'
 import { isHeaderText } from '../steps/webhook.ts'
 import { sealContext } from '../versions/secrets.ts'
 import { type CallRow, claimCalls, deferCall, deleteCall } from './queries.ts'
-import { LEASE_MS, nextTryAt, resultOf } from './retry.ts'
+import { nextTryAt, resultOf } from './retry.ts'
 
 const CALLS_AT_ONCE = 200
 const PER_HOST = 10
@@ -26,7 +27,7 @@ const IMPOSSIBLE = { is: 'failed', reason: 'blocked', elapsedMs: 0 } as const
 
 /** Makes the calls that are due and have room. Others are leased while these are under way. */
 export async function callDue(ctx: Ctx, stop: AbortSignal): Promise<Started> {
-  const leaseUntil = new Date(ctx.clock.now().getTime() + LEASE_MS)
+  const leaseUntil = new Date(ctx.clock.now().getTime() + CALL_LEASE_MS)
   const room = { perHost: PER_HOST, total: CALLS_AT_ONCE, leaseUntil, token: randomUUID() }
   const calls = await inClaim(ctx, (ctx) => claimCalls(ctx, room))
   const finished = Promise.all(calls.map((call) => make(ctx, call, stop))).then(() => undefined)

@@ -4,8 +4,8 @@ import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
 import { leaseEnd, leaseNow } from '../../../infra/runtime/lease-time.ts'
 import type { JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant } from '../../../lib/shapes.ts'
+import { CALL_AGE_MAX_MS } from '../call-times.ts'
 import type { CallRequest } from '../steps/step.ts'
-import { AGE_MAX_MS } from './retry.ts'
 
 const CallRow = Type.Object({
   project_id: IdOf<ProjectId>(),
@@ -24,7 +24,7 @@ export type CallRow = Static<typeof CallRow>
 const lockClaims = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('journey calls', 0))`)
 
 /** Calls that were asked for before this are not made. They became due before it too, or were tried meanwhile. */
-const oldest = (ctx: Ctx): Date => new Date(ctx.clock.now().getTime() - AGE_MAX_MS)
+const oldest = (ctx: Ctx): Date => new Date(ctx.clock.now().getTime() - CALL_AGE_MAX_MS)
 
 /**
  * Leases due calls: of each host of a project as many as there is room for. While it is leased, a call is due at the end of its lease, so

@@ -1,14 +1,11 @@
 /** When a webhook call of a step is tried again (D-WH-4, D-JRN-10). Pure. */
 import type { SafeResponse } from '../../../infra/outgoing/safe-fetch.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
+import { CALL_AGE_MAX_MS } from '../call-times.ts'
 
 /** The steps of webhook deliveries. */
 const STEPS_MS = [5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 10 * HOUR_MS]
 const JITTER = 0.2
-/** A call is not made later than this after the step asked for it: an hour before the step gives it up. */
-export const AGE_MAX_MS = DAY_MS
-/** Longer than a call takes. */
-export const LEASE_MS = 30 * SECOND_MS
 
 const RETRIED = [408, 409, 429]
 
@@ -32,5 +29,5 @@ export function nextTryAt({ attempts, retries, createdAt, now, random }: Attempt
   const stepMs = STEPS_MS[attempts - 1]
   if (stepMs === undefined || attempts > retries) return null
   const at = now.getTime() + Math.round(stepMs * (1 - JITTER + 2 * JITTER * random))
-  return at > createdAt.getTime() + AGE_MAX_MS ? null : new Date(at)
+  return at > createdAt.getTime() + CALL_AGE_MAX_MS ? null : new Date(at)
 }

@@ -4,7 +4,7 @@ import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
 import { leaseEnd } from '../../../infra/runtime/lease-time.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
-import { AGE_MAX_MS } from '../calls/retry.ts'
+import { CALL_AGE_MAX_MS } from '../call-times.ts'
 import type { SweepWork } from './kinds.ts'
 
 const AheadRow = Type.Object({ project_id: IdOf<ProjectId>() })
@@ -52,7 +52,7 @@ export const setBackRatesAndCalls = (ctx: InTx, leaseUntil: Date) => {
           set created_at = least(created_at, ${now}), due_at = least(due_at, case when lease_until is null then ${now} else ${end} end),
               lease_until = case when lease_until is not null then least(lease_until, ${end}) end
           where project_id = ${ctx.projectId}
-            and (created_at > ${now} or due_at > ${new Date(now.getTime() + AGE_MAX_MS)} or lease_until > ${end})
+            and (created_at > ${now} or due_at > ${new Date(now.getTime() + CALL_AGE_MAX_MS)} or lease_until > ${end})
         )
         select 1`,
   )

@@ -2,7 +2,7 @@
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import { inProject } from '../../projects/index.ts'
-import { LEASE_MS } from '../calls/retry.ts'
+import { CALL_LEASE_MS } from '../call-times.ts'
 import { AHEAD_MS } from '../engine/entry.ts'
 import { CALL, SWEEP } from '../job-names.ts'
 import * as queries from './clock.queries.ts'
@@ -22,7 +22,7 @@ export async function checkClock(ctx: Ctx): Promise<number> {
 async function setBack(ctx: InTx): Promise<void> {
   const now = ctx.clock.now()
   if (!(await queries.setTime(ctx, AHEAD_MS))) return
-  await queries.setBackRatesAndCalls(ctx, new Date(now.getTime() + LEASE_MS))
+  await queries.setBackRatesAndCalls(ctx, new Date(now.getTime() + CALL_LEASE_MS))
   await queries.sweepAll(ctx, new Date(now.getTime() + AHEAD_MS))
   const schedules = (await queries.schedulesAfter(ctx, now)).map(({ id, params }) => ({
     id,

@@ -67,7 +67,10 @@ describe('the effect', () => {
 
   test('emails that expired on the same day count as one bounce, because a host that refuses every greeting lets all of them expire', () => {
     const suppresses = { is: 'after', bounces: 3, withinMs: 30 * DAY_MS, onDifferentDays: true }
-    expect(classificationOfExpiry(classify('554 No SMTP service here', { isPermanent: false }))).toMatchObject({ label: 'expired', suppresses })
+    expect(classificationOfExpiry(classify('554 No SMTP service here', { isPermanent: false }))).toMatchObject({
+      label: 'expired',
+      suppresses,
+    })
   })
 
   test('an email that expired without an attempt, or before the end of its lifetime, says nothing about the address', () => {
