@@ -1,10 +1,10 @@
-import { settings } from '../../server/src/infra/runtime/config.ts'
 import { fileNameOf } from '../../server/src/infra/runtime/given-settings.ts'
+import { settings } from '../../server/src/infra/runtime/settings.ts'
 import { code, table } from './markdown.ts'
 
 type AnySetting = { description: string; fallback: unknown; type: string; secret?: boolean }
 
-/** A page with every setting, in the order of `infra/runtime/config.ts`. */
+/** A page with every setting, in the order of `infra/runtime/settings.ts`. */
 export const configurationPage = (): string => `# Configuration
 
 The server reads its settings from the environment when it starts. If some are invalid, it prints all problems and does not

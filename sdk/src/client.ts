@@ -138,7 +138,7 @@ function settingsOf({
 function asked<T>(answer: Promise<Answer<T>>): Asked<T> {
   const body = answer.then(({ body }) => body)
   const withResponse = () => {
-    // A failure is handled by whoever awaits the whole answer.
+    // The caller awaits the whole answer instead, and handles its failure.
     body.catch(() => undefined)
     return answer
   }

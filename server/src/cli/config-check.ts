@@ -1,7 +1,8 @@
-import { inspectConfig, settings } from '../infra/runtime/config.ts'
+import { inspectConfig } from '../infra/runtime/config.ts'
 import { overriddenFiles, overriddenText } from '../infra/runtime/given-settings.ts'
 import { misnamedSettings, misnamedText } from '../infra/runtime/misnamed-settings.ts'
 import { type Setting, writtenValue } from '../infra/runtime/setting-types.ts'
+import { settings } from '../infra/runtime/settings.ts'
 import { type Command, readArguments } from './command.ts'
 import { OPTIONS } from './options.ts'
 

@@ -7,7 +7,7 @@ const LINES_MAX = 300
 const TABLES = [
   'server/src/api-description/examples/messages.ts',
   'server/src/api-description/members.ts',
-  'server/src/infra/runtime/config.ts',
+  'server/src/infra/runtime/settings.ts',
   'server/src/modules/channels/providers/recorded/ses.ts',
   'server/src/modules/mta/shaping/replies-of-servers.ts',
   'server/src/modules/mta/shaping/reply-texts.ts',

@@ -7,8 +7,8 @@ import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { settings } from '../../src/infra/runtime/config.ts'
 import { createMetrics } from '../../src/infra/runtime/metrics.ts'
+import { settings } from '../../src/infra/runtime/settings.ts'
 
 const CHART = 'deploy/helm'
 const textOf = (path: string) => readFileSync(path, 'utf8')

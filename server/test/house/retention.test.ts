@@ -1,6 +1,7 @@
 /** Nothing grows for ever unseen: every table says how long its rows are kept, or why they are few. */
 import { expect, test } from 'vitest'
-import { type Config, settings } from '../../src/infra/runtime/config.ts'
+import type { Config } from '../../src/infra/runtime/config.ts'
+import { settings } from '../../src/infra/runtime/settings.ts'
 import { AGED, STORES } from '../../src/retention.ts'
 import { tables } from './modules.ts'
 

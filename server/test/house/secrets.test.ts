@@ -1,7 +1,7 @@
 /** A secret is compared in constant time: `===` tells by its duration how much of a guess is right. */
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { settings } from '../../src/infra/runtime/config.ts'
+import { settings } from '../../src/infra/runtime/settings.ts'
 import { sourcesOf } from './sources.ts'
 
 const SECRETS = Object.entries(settings).flatMap(([name, { secret }]) => (secret ? [name] : []))

@@ -3,8 +3,9 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, readConfig, settings } from './config.ts'
+import { ConfigError, readConfig } from './config.ts'
 import { overriddenFiles } from './given-settings.ts'
+import { settings } from './settings.ts'
 
 const problemsOf = (env: Record<string, string>) => {
   try {

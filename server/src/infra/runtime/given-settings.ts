@@ -33,7 +33,7 @@ export const overriddenFiles = (env: Environment, settings: Record<string, { sec
 export const overriddenText = (name: string): string =>
   `${name} and ${fileNameOf(name)} are both set and have different values. That of ${name} is used.`
 
-/** The environment comes first, so that whoever overrides a setting there need not know that it is also in a file. */
+/** The environment comes before the file: an operator can override a setting without editing the file. */
 function givenIn(env: Environment, name: string, isSecret: boolean): Given | { problem: string } | null {
   const { text, file } = namedIn(env, name, isSecret)
   if (text || !file) return text ? { text, file: null } : null

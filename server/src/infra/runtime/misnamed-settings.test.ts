@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { settings } from './config.ts'
 import { misnamedSettings } from './misnamed-settings.ts'
+import { settings } from './settings.ts'
 
 const misnamed = (env: Record<string, string>) => misnamedSettings(env, settings).map(({ name, nearest }) => `${name}: ${nearest}`)
 

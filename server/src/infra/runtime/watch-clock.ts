@@ -1,4 +1,4 @@
-/** Clocks of processes stamp what they write, so they should agree. The operator is told when they do not. */
+/** Rows have the times of the processes that wrote them, so the clocks should agree. Logs a warning if they do not. */
 import { Instant } from '../../lib/shapes.ts'
 import { HOUR_MS, SECOND_MS } from '../../lib/times.ts'
 import { sql } from '../postgres/db.ts'

@@ -77,7 +77,7 @@ async function sweepOnce(ctx: InTx, id: number, run: Run): Promise<number> {
   return done
 }
 
-/** The job goes on for the other sweeps. Throws if the database is away, because then all of them fail. */
+/** Logs the failure of a sweep, so that the job continues with the others. Throws if the database is away, because then all fail. */
 async function reportFailure(ctx: Ctx, { id, project_id }: DueSweep, { leftOut, begunMs }: Run, error: unknown): Promise<0> {
   if (isDatabaseAway(error)) throw error
   leftOut.fail(id)
