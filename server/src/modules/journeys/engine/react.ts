@@ -52,11 +52,14 @@ export function checkCriteria(run: Run, entrance: Entrance, facts: Fact[], at: D
   }
 }
 
-/** Sets the timer to when the rule of an exit criterion can hold because time passes, if that is before the end of the wait. */
+/**
+ * Sets the timer to when the rule of an exit criterion can hold because time passes, if that is before the end of the wait. Else it is that
+ * end: also of users whose version has no such criterion any more.
+ */
 export function lookBefore(run: Run, entrance: Entrance): void {
   const { graph, parked, isHeld, dueAt, until, actedAt } = entrance
   const rules = graph.criteria.flatMap((step) => step.rules.map(({ param }) => ({ step, param })))
-  if (rules.length === 0 || parked !== null || isHeld || dueAt === null) return
+  if ((rules.length === 0 && until === null) || parked !== null || isHeld || dueAt === null) return
   const end = until ?? dueAt
   let first = end
   for (const { step, param } of rules) {
