@@ -104,3 +104,23 @@ export async function queuedItems(w: World): Promise<JourneyItem[]> {
 
 /** Empties the ingest queue, so that items of tests without the engine are not applied. */
 export const dropQueue = (w: World) => select(w, 'delete from queue_entries where project_id = $1', [w.projectId])
+
+/** A static list with these users. */
+export async function listOf(w: World, ...names: string[]): Promise<number> {
+  const { id } = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body
+  await w.post(`/api/client/lists/${id}/users`, { external_ids: names })
+  await w.drain()
+  return id
+}
+
+/** Steps by which the users of a list enter on schedule, as often as it comes. */
+export const scheduled = (list_id: number, zone: 'project' | 'user' = 'project', schedule = 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0') => ({
+  ...READY,
+  start: { ...READY.start, data: { trigger: 'schedule', list_id, schedule, zone, multiple: true, concurrent: true } },
+})
+
+/** When the sweeps of a journey are due. */
+export const nextAt = async (w: World, { id }: { id: number }): Promise<string[]> =>
+  (await select(w, 'select next_at from journey_sweeps where journey_id = $1 order by id', [id])).map(({ next_at }) =>
+    (next_at as Date).toISOString(),
+  )

@@ -64,7 +64,7 @@ const BY_AGE: Record<string, string> = {
   queue_batches: 'until they are applied',
   rate_queues: 'until nothing waits for the rate',
   journey_calls: 'until they are answered, or given up: journeys.delete-calls',
-  journey_sweeps: 'until they have passed',
+  journey_sweeps: 'until they have passed; schedules until no version that is live has them',
   member_mails: 'until they are sent',
   journey_entrances: 'until the user has left',
   journey_timers: 'until they are due',

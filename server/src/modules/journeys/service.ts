@@ -78,7 +78,8 @@ export function archiveJourney(ctx: ProjectCtx, id: JourneyId): Promise<void> {
   return inTx(ctx, async (ctx) => {
     await lockEditable(ctx, id)
     await queries.archiveJourney(ctx, id)
-    await deleteSweeps(ctx, id, ['publish', 'exit', 'resume', 'schedule'])
+    // Schedules go on, and let nobody in: one without a start of its own would get another by starting again.
+    await deleteSweeps(ctx, id, ['publish', 'exit', 'resume'])
     await deleteExisting(ctx, id)
     const before = ctx.clock.now()
     await insertSweep(ctx, id, { kind: 'exit', params: { reason: 'archived', before: before.toISOString() } }, before)
@@ -100,6 +101,7 @@ export const unarchiveJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journe
     await queries.unarchiveJourney(ctx, id)
     await limitExits(ctx, id)
     const live = await findByStatus(ctx, id, 'live')
+    // Those of journeys that an earlier release archived.
     if (live) await startSchedules(ctx, id, live.steps)
     ctx.wake(SWEEP)
     return getJourney(ctx, id)

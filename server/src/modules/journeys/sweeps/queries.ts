@@ -129,6 +129,12 @@ export const deleteSweep = (ctx: InTx, id: number) => deleteSweepsById(ctx, [id]
 export const deleteSweepsById = (ctx: InTx, ids: number[]) =>
   ctx.db.run(sql`delete from journey_sweeps where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
 
+/**
+ * When a schedule comes that has ended. It is kept, because without it a version with the same schedule would start it again, and so that it comes again
+ * if its end was in a future that did not come.
+ */
+export const NEVER = new Date('9999-12-31T00:00:00Z')
+
 /** When the next sweep is due. */
 export const nextSweepAt = async (ctx: Ctx): Promise<Date | null> =>
   (await ctx.db.first(NextRow, sql`select next_at from journey_sweeps order by next_at limit 1`))?.next_at ?? null

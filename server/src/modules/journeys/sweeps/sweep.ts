@@ -25,6 +25,7 @@ import {
   deleteSweep,
   dueSweeps,
   insertSweep,
+  NEVER,
   noteMissed,
   publishedAt,
   type SweepRow,
@@ -227,7 +228,5 @@ async function pageOf(ctx: InTx, params: ScheduleParams, at: Date, timezone: str
 }
 
 async function finishInstant(ctx: InTx, sweep: SweepRow, params: ScheduleParams, timezone: string): Promise<void> {
-  const next = nextInstant(params, sweep.next_at, timezone)
-  if (next) await saveSweep(ctx, sweep.id, null, next)
-  else await deleteSweep(ctx, sweep.id)
+  await saveSweep(ctx, sweep.id, null, nextInstant(params, sweep.next_at, timezone) ?? NEVER)
 }

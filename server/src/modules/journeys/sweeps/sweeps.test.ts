@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createJourney, dropQueue, putInside, queuedItems, READY, readyWith } from '../../../../test/journeys.ts'
+import { createJourney, dropQueue, listOf, nextAt, putInside, queuedItems, READY, readyWith, scheduled } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
@@ -7,24 +7,6 @@ import { DAY_MS } from '../../../lib/times.ts'
 import { publishedGraphs } from '../live/graphs.ts'
 import { claimSweep, saveSweep } from './queries.ts'
 import { sweepDue } from './sweep.ts'
-
-async function listOf(w: World, ...names: string[]): Promise<number> {
-  const { id } = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body
-  await w.post(`/api/client/lists/${id}/users`, { external_ids: names })
-  await w.drain()
-  return id
-}
-
-const scheduled = (list_id: number, zone: 'project' | 'user' = 'project', schedule = 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0') => ({
-  ...READY,
-  start: { ...READY.start, data: { trigger: 'schedule', list_id, schedule, zone, multiple: true, concurrent: true } },
-})
-
-/** When the sweeps of a journey are due. */
-const nextAt = async (w: World, { id }: { id: number }) =>
-  (await select(w, 'select next_at from journey_sweeps where journey_id = $1 order by id', [id])).map(({ next_at }) =>
-    (next_at as Date).toISOString(),
-  )
 
 /** The users inside a journey, with their versions. */
 const versionsInside = async (w: World, { id }: { id: number }) =>

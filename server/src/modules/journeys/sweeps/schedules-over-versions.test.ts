@@ -1,0 +1,65 @@
+/** Schedules over later publications, and over a time in the archive. */
+import { expect, test } from 'vitest'
+import { createJourney, listOf, nextAt, READY, scheduled } from '../../../../test/journeys.ts'
+import { type World, world } from '../../../../test/world.ts'
+
+/** A live journey that a user enters on schedule. */
+async function withSchedule(w: World, schedule: string) {
+  await w.users('ana')
+  const steps = scheduled(await listOf(w, 'ana'), 'project', schedule)
+  const journey = await createJourney(w, { status: 'live' }, steps)
+  await w.drain()
+  const entered = async () => (await journey.get('stats')).entered ?? 0
+  const days = async (count: number) => {
+    for (let day = 0; day < count; day++) {
+      w.advance('1 day')
+      await w.drain()
+    }
+  }
+  const publish = async (graph: object) => {
+    expect((await journey.put(graph)).status).toBe(200)
+    expect((await journey.post('publish')).status).toBe(200)
+    await w.drain()
+  }
+  return { journey, steps, entered, days, publish }
+}
+
+test('a schedule that has ended does not start again with a version that has it too, but with one after it was gone', async () => {
+  await using w = await world()
+  const { steps, entered, days, publish } = await withSchedule(w, 'FREQ=DAILY;COUNT=2')
+  await days(4)
+  expect(await entered()).toBe(2)
+  await publish({ ...steps, w1: { ...READY.w1, name: 'Other' } })
+  await days(4)
+  expect(await entered()).toBe(2)
+  await publish(READY)
+  await publish(steps)
+  await days(4)
+  expect(await entered()).toBe(4)
+})
+
+test.each(['FREQ=DAILY', 'FREQ=WEEKLY;INTERVAL=2'])('a journey that is restored keeps the start of its schedule: %s', async (schedule) => {
+  await using w = await world()
+  const { journey } = await withSchedule(w, schedule)
+  w.advance('6 hours')
+  await w.drain()
+  const [before] = await nextAt(w, journey)
+  expect((await w.delete(journey.path)).status).toBe(204)
+  await w.drain()
+  w.advance('7 minutes')
+  expect((await w.post(`${journey.path}/unarchive`)).status).toBe(200)
+  expect((await w.patch(journey.path, { status: 'live' })).status).toBe(200)
+  expect(await nextAt(w, journey)).toContain(before)
+})
+
+test('a schedule with a count goes on counting while its journey is archived', async () => {
+  await using w = await world()
+  const { journey, entered, days } = await withSchedule(w, 'FREQ=DAILY;COUNT=3')
+  await days(1)
+  expect((await w.delete(journey.path)).status).toBe(204)
+  await days(1)
+  expect((await w.post(`${journey.path}/unarchive`)).status).toBe(200)
+  expect((await w.patch(journey.path, { status: 'live' })).status).toBe(200)
+  await days(4)
+  expect(await entered()).toBe(2)
+})
