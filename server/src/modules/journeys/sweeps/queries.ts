@@ -66,11 +66,13 @@ export const deleteExisting = (ctx: InTx, journeyId: JourneyId) =>
  * Starts the sweeps over members that wait until a journey is live. When they are due does not matter: a process that has read that the
  * journey is off may be putting them off.
  */
-export const startExisting = (ctx: InTx, journeyId: JourneyId) =>
-  ctx.db.run(
-    sql`update journey_sweeps set next_at = ${ctx.clock.now()}, params = params - 'waits'
+export const startExisting = (ctx: InTx, journeyId: JourneyId) => {
+  const start: Partial<Extract<SweepWork, { kind: 'existing' }>['params']> = { since: ctx.clock.now().toISOString() }
+  return ctx.db.run(
+    sql`update journey_sweeps set next_at = ${ctx.clock.now()}, params = params - 'waits' || ${JSON.stringify(start)}::jsonb
         where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'existing' and params ->> 'waits' is not null`,
   )
+}
 
 /** Limits the exits of a journey that was archived to the users who entered up to now, because it is restored. */
 export const limitExits = (ctx: InTx, journeyId: JourneyId) => {

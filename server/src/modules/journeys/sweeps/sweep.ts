@@ -179,13 +179,14 @@ const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => 
 type Existing = Extract<SweepWork, { kind: 'existing' }>['params']
 
 /** In a journey that is off nobody enters: the sweep of a version that was published while it was off waits, and every other one ends. */
-async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version, waits }: Existing): Promise<number> {
+async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version, waits, since }: Existing): Promise<number> {
   const live = await isLive(ctx, sweep)
   if (!live && waits) {
     await saveSweep(ctx, sweep.id, null, new Date(ctx.clock.now().getTime() + DAY_MS))
     return 0
   }
-  const members = live ? await audienceAfter(ctx, [list_id], (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
+  const joinedBy = since === undefined ? null : new Date(since)
+  const members = live ? await audienceAfter(ctx, [list_id], (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE, joinedBy) : []
   const cause = causes.list(list_id, `existing-${version}`)
   await appendJourneyItems(
     ctx,

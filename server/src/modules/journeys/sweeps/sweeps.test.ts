@@ -181,6 +181,18 @@ test('the members that a list already has enter at the publication, once', async
   expect(await queuedItems(w)).toEqual([])
 })
 
+test('a user who joins the list while its members enter does so once', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const list_id = await listOf(w, 'ana')
+  const data = { trigger: 'list', list_id, existing: true, multiple: true, concurrent: true }
+  const journey = await createJourney(w, { status: 'live' }, { ...READY, start: { ...READY.start, data } })
+  w.advance('30 seconds')
+  await w.post(`/api/client/lists/${list_id}/users`, { external_ids: ['bob'] })
+  await w.drain()
+  expect((await journey.get('users')).results.map(({ user }: any) => user.external_id).sort()).toEqual(['ana', 'bob'])
+})
+
 test('the members that a list already has enter a journey that is published while it is off when it goes live, once', async () => {
   await using w = await world()
   await w.users('ana')

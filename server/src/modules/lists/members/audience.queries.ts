@@ -11,9 +11,15 @@ const idsOf = (rows: { user_id: UserId }[]) => rows.map(({ user_id }) => user_id
 /**
  * The next members of any of these lists, each once, in the order of their ids. A list is read as it is now: when it gets a new rule
  * between two calls, the second call continues with the new members. Users who were merged or erased a moment ago may be included. Each
- * list is read separately, because the first members of all lists are among the first of each.
+ * list is read separately, because the first members of all lists are among the first of each. With `joinedBy`, those who joined later are left out.
  */
-export const audienceAfter = async (ctx: ProjectCtx, listIds: ListId[], after: UserId, limit: number): Promise<UserId[]> =>
+export const audienceAfter = async (
+  ctx: ProjectCtx,
+  listIds: ListId[],
+  after: UserId,
+  limit: number,
+  joinedBy: Date | null = null,
+): Promise<UserId[]> =>
   idsOf(
     await ctx.db.many(
       MemberRow,
@@ -22,6 +28,7 @@ export const audienceAfter = async (ctx: ProjectCtx, listIds: ListId[], after: U
           cross join lateral (
             select p.user_id from list_memberships p
             where p.version_id = l.live_version_id and p.is_member and p.user_id > ${after}
+              and ${joinedBy ? sql`p.changed_at <= ${joinedBy}` : sql`true`}
             order by p.user_id
             limit ${limit}
           ) m
