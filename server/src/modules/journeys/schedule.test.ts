@@ -1,3 +1,5 @@
+import fc from 'fast-check'
+import { RRuleTemporal } from 'rrule-temporal'
 import { describe, expect, test } from 'vitest'
 import { compileSchedule, dueOccurrence, nextOccurrence, occurrencesIn, scheduleProblem } from './schedule.ts'
 
@@ -5,8 +7,8 @@ const at = (text: string) => new Date(text)
 const PUBLISHED = at('2026-11-23T09:17:42Z')
 
 /** The instants of a schedule in a range, by local time. */
-const found = (text: string, from: string, to: string, zone = 'UTC') =>
-  occurrencesIn(compileSchedule(text, PUBLISHED, zone), at(from), at(to), zone).map(({ local, at }) => [local, at.toISOString()])
+const found = async (text: string, from: string, to: string, zone = 'UTC') =>
+  occurrencesIn(await compileSchedule(text, PUBLISHED, zone), at(from), at(to), zone).map(({ local, at }) => [local, at.toISOString()])
 
 describe('a schedule is', () => {
   test.each([
@@ -56,27 +58,29 @@ describe('a rule that never comes is refused, after a bounded search', () => {
     'FREQ=YEARLY;BYWEEKNO=53;BYYEARDAY=100',
     'FREQ=YEARLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=30',
     'FREQ=DAILY;BYDAY=1MO',
-  ])('%s', (text) => {
+  ])('%s', async (text) => {
     expect(scheduleProblem(text)).toContain('has no time that comes')
     // What was stored before it could be checked has no instants, and does not stop the job.
     if (text.includes('BYDAY=1MO')) return
-    expect(found(text, '2026-11-23T00:00:00Z', '2026-12-23T00:00:00Z')).toEqual([])
-    expect(nextOccurrence(compileSchedule(text, PUBLISHED, 'UTC'), PUBLISHED, 'UTC')).toBeNull()
+    expect(await found(text, '2026-11-23T00:00:00Z', '2026-12-23T00:00:00Z')).toEqual([])
+    expect(nextOccurrence(await compileSchedule(text, PUBLISHED, 'UTC'), PUBLISHED, 'UTC')).toBeNull()
   })
 })
 
 describe('the instants of a schedule', () => {
-  test('are after the first and up to the last instant of a range', () => {
+  test('are after the first and up to the last instant of a range', async () => {
     const text = 'DTSTART:20261101T090000\nFREQ=DAILY'
-    expect(found(text, '2026-11-23T09:00:00Z', '2026-11-25T09:00:00Z')).toEqual([
+    expect(await found(text, '2026-11-23T09:00:00Z', '2026-11-25T09:00:00Z')).toEqual([
       ['2026-11-24T09:00', '2026-11-24T09:00:00.000Z'],
       ['2026-11-25T09:00', '2026-11-25T09:00:00.000Z'],
     ])
   })
 
-  test('begin at the minute of the publication without a start', () => {
-    expect(found('FREQ=DAILY', '2026-11-23T09:17:42Z', '2026-11-25T00:00:00Z')).toEqual([['2026-11-24T09:17', '2026-11-24T09:17:00.000Z']])
-    expect(found('FREQ=WEEKLY', '2026-11-20T00:00:00Z', '2026-11-24T00:00:00Z', 'Australia/Sydney')).toEqual([
+  test('begin at the minute of the publication without a start', async () => {
+    expect(await found('FREQ=DAILY', '2026-11-23T09:17:42Z', '2026-11-25T00:00:00Z')).toEqual([
+      ['2026-11-24T09:17', '2026-11-24T09:17:00.000Z'],
+    ])
+    expect(await found('FREQ=WEEKLY', '2026-11-20T00:00:00Z', '2026-11-24T00:00:00Z', 'Australia/Sydney')).toEqual([
       ['2026-11-23T20:17', '2026-11-23T09:17:00.000Z'],
     ])
   })
@@ -91,14 +95,14 @@ describe('the instants of a schedule', () => {
     ['Africa/Casablanca', 'overlap', '20260214T023000', '2026-02-15T01:30:00.000Z'],
     ['Africa/Casablanca', 'gap', '20260321T023000', '2026-03-22T02:30:00.000Z'],
     ['UTC', 'usual day', '20261003T023000', '2026-10-04T02:30:00.000Z'],
-  ])('come once in %s on the day of a %s', (zone, _, start, instant) => {
-    const schedule = compileSchedule(`DTSTART:${start}\nFREQ=DAILY`, PUBLISHED, zone)
+  ])('come once in %s on the day of a %s', async (zone, _, start, instant) => {
+    const schedule = await compileSchedule(`DTSTART:${start}\nFREQ=DAILY`, PUBLISHED, zone)
     const noon = (days: number) => new Date(Date.parse(instant) + (days * 24 - 12) * 3_600_000)
     expect(occurrencesIn(schedule, noon(0), noon(1), zone).map(({ at }) => at.toISOString())).toEqual([instant])
   })
 
-  test('of an hourly rule come once for one instant', () => {
-    const instants = found('DTSTART:20261001T003000\nFREQ=HOURLY', '2026-10-03T14:00:00Z', '2026-10-03T18:00:00Z', 'Australia/Sydney')
+  test('of an hourly rule come once for one instant', async () => {
+    const instants = await found('DTSTART:20261001T003000\nFREQ=HOURLY', '2026-10-03T14:00:00Z', '2026-10-03T18:00:00Z', 'Australia/Sydney')
     expect(instants.map(([, instant]) => instant)).toEqual([
       '2026-10-03T14:30:00.000Z',
       '2026-10-03T15:30:00.000Z',
@@ -114,17 +118,17 @@ describe('the instants of a schedule', () => {
     ['UNTIL=20261202T090000Z', 2],
     ['UNTIL=20261202T085959Z', 1],
     ['COUNT=2', 2],
-  ])('end with %s', (end, count) => {
+  ])('end with %s', async (end, count) => {
     const text = `DTSTART:20261201T090000\nFREQ=DAILY;${end}`
-    expect(found(text, '2026-11-30T00:00:00Z', '2027-02-01T00:00:00Z')).toHaveLength(count)
-    const schedule = compileSchedule(text, PUBLISHED, 'UTC')
+    expect(await found(text, '2026-11-30T00:00:00Z', '2027-02-01T00:00:00Z')).toHaveLength(count)
+    const schedule = await compileSchedule(text, PUBLISHED, 'UTC')
     expect(nextOccurrence(schedule, at(`2026-12-0${count}T09:00:00Z`), 'UTC')).toBeNull()
     expect(nextOccurrence(schedule, at(`2026-12-0${count}T08:59:59Z`), 'UTC')?.local).toBe(`2026-12-0${count}T09:00`)
   })
 
-  test('are found one by one as in a range', () => {
+  test('are found one by one as in a range', async () => {
     const zone = 'Australia/Sydney'
-    const schedule = compileSchedule('DTSTART:20260101T023000\nFREQ=DAILY;BYHOUR=2,3;BYMINUTE=0,30', PUBLISHED, zone)
+    const schedule = await compileSchedule('DTSTART:20260101T023000\nFREQ=DAILY;BYHOUR=2,3;BYMINUTE=0,30', PUBLISHED, zone)
     const [from, to] = [at('2026-10-01T00:00:00Z'), at('2026-10-08T00:00:00Z')]
     const all: Date[] = []
     for (let next = nextOccurrence(schedule, from, zone); next && next.at <= to; next = nextOccurrence(schedule, next.at, zone))
@@ -141,14 +145,66 @@ describe('after an outage', () => {
     ['2026-11-23T09:00:00Z', '2026-11-24T08:59:59Z', undefined, 0],
     ['2026-11-19T10:00:00Z', '2026-11-23T12:00:00Z', '2026-11-23T09:00', 3],
     ['2026-11-19T10:00:00Z', '2026-11-24T09:00:00Z', '2026-11-24T09:00', 4],
-  ])('from %s to %s, %s runs and %i were missed', (since, now, local, missed) => {
-    const due = dueOccurrence(daily, at(since), at(now), 'UTC')
+  ])('from %s to %s, %s runs and %i were missed', async (since, now, local, missed) => {
+    const due = dueOccurrence(await daily, at(since), at(now), 'UTC')
     expect([due.run?.local, due.missed]).toEqual([local, missed])
   })
 
-  test('an occurrence that is more than 24 hours old does not run', () => {
-    const weekly = compileSchedule('DTSTART:20261102T090000\nFREQ=WEEKLY', PUBLISHED, 'UTC')
+  test('an occurrence that is more than 24 hours old does not run', async () => {
+    const weekly = await compileSchedule('DTSTART:20261102T090000\nFREQ=WEEKLY', PUBLISHED, 'UTC')
     expect(dueOccurrence(weekly, at('2026-11-22T00:00:00Z'), at('2026-11-24T09:00:00.000Z'), 'UTC').run?.local).toBe('2026-11-23T09:00')
     expect(dueOccurrence(weekly, at('2026-11-22T00:00:00Z'), at('2026-11-24T09:00:00.001Z'), 'UTC')).toEqual({ run: null, missed: 1 })
   })
 })
+
+const INTEGERS = (max: number) => fc.uniqueArray(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 4 })
+const part = (name: string, values: fc.Arbitrary<(number | string)[]>) =>
+  fc.option(values, { nil: null }).map((some) => (some === null ? '' : `;${name}=${some.join()}`))
+const rules = fc
+  .tuple(
+    fc.constantFrom('YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY'),
+    fc.integer({ min: 1, max: 5 }),
+    part('BYDAY', fc.uniqueArray(fc.constantFrom('MO', 'WE', 'SU'), { minLength: 1 })),
+    part('BYHOUR', INTEGERS(23)),
+    part(
+      'BYMONTH',
+      INTEGERS(11).map((some) => some.map((month) => month + 1)),
+    ),
+  )
+  .map(([freq, interval, ...parts]) => `FREQ=${freq};INTERVAL=${interval}${parts.join('')};BYMINUTE=30`)
+
+test('COUNT ends a schedule at the same local time as the library does', async () => {
+  const from = at('2026-01-05T08:30:00Z')
+  await fc.assert(
+    fc.asyncProperty(rules, fc.integer({ min: 1, max: 60 }), async (rule, count) => {
+      fc.pre(scheduleProblem(`DTSTART:20260105T083000\n${rule}`) === null)
+      const library = new RRuleTemporal({ rruleString: `DTSTART;TZID=UTC:20260105T083000\nRRULE:${rule};COUNT=${count}`, strict: true })
+      const last = library.all().at(-1)?.epochMilliseconds as number
+      const schedule = await compileSchedule(`DTSTART:20260105T083000\n${rule};COUNT=${count}`, PUBLISHED, 'UTC')
+      expect(schedule.until).toEqual({ local: new Date(last).toISOString().slice(0, 19) })
+      expect(nextOccurrence(schedule, new Date(last), 'UTC')).toBeNull()
+      expect(nextOccurrence(schedule, new Date(last - 1), 'UTC')?.at).toEqual(new Date(last))
+      expect(nextOccurrence(schedule, new Date(from.getTime() - 1), 'UTC')).not.toBeNull()
+    }),
+    { numRuns: 40, seed: 7 },
+  )
+})
+
+test.each(['FREQ=DAILY;COUNT=1000', 'FREQ=HOURLY;BYMINUTE=0,15,30,45;COUNT=1000'])(
+  'other work runs while the end of a schedule with many times is looked for, and that is done once: %s',
+  async (rule) => {
+    let turns = 0
+    const count = (): void => {
+      turns++
+      turning = setImmediate(count)
+    }
+    let turning = setImmediate(count)
+    const schedule = await compileSchedule(`DTSTART:20250101T090000\n${rule}`, PUBLISHED, 'UTC')
+    expect(turns).toBeGreaterThan(20)
+    clearImmediate(turning)
+    turns = 0
+    await compileSchedule(`DTSTART:20250101T090000\n${rule}`, PUBLISHED, 'UTC')
+    expect(turns).toBe(0)
+    expect(schedule.rule).not.toContain('COUNT')
+  },
+)

@@ -2,8 +2,10 @@
  * Schedules of entrances (D-JRN-14): recurrence rules of RFC 5545. Rules are evaluated on local times and converted to instants afterwards, so that a
  * time skipped by daylight saving is moved forward, and a repeated one comes once. Pure.
  */
+import { LRUCache } from 'lru-cache'
 import { RRuleTemporal } from 'rrule-temporal'
 import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
+import { bounded, lastOf, timesBetween } from './schedule-walk.ts'
 import { instantOfLocal, localOf } from './times.ts'
 
 /** Limits of the library for one search. A rule that needs more has no times that could be found in reasonable time. */
@@ -38,8 +40,9 @@ const DATE_LENGTH = 8
 
 /** A schedule as it was written, checked. */
 export type ParsedSchedule = {
-  /** The rule without `UNTIL`. */
+  /** The rule without `COUNT` and `UNTIL`. */
   rule: string
+  count: number | null
   /** The local time of `DTSTART`, such as `2026-11-23T09:00:00`; null if the publication is the start. */
   start: string | null
   /** The last local time, or the last instant. */
@@ -75,8 +78,9 @@ function parseSchedule(text: string): ParsedSchedule | { problem: string } {
   if (parts.has('COUNT') && parts.has('UNTIL')) return { problem: 'must not have both `COUNT` and `UNTIL`' }
   const until = untilOf(parts.get('UNTIL'))
   if (until === undefined) return { problem: 'must have a date that exists in `UNTIL`' }
-  parts.delete('UNTIL')
-  return { rule: [...parts].map((pair) => pair.join('=')).join(';'), start: start === null ? null : localText(start), until }
+  const count = parts.has('COUNT') ? Number(parts.get('COUNT')) : null
+  for (const end of ['COUNT', 'UNTIL']) parts.delete(end)
+  return { rule: [...parts].map((pair) => pair.join('=')).join(';'), count, start: start === null ? null : localText(start), until }
 }
 
 function problemOf(name: string, value: string): string | null {
@@ -156,42 +160,68 @@ const searchOf = ({ rule }: ParsedSchedule, start: string): RRuleTemporal =>
     cache: false,
   })
 
-/** Compiles a checked schedule. Without `DTSTART` it starts at the minute of the publication, in this time zone. */
-export function compileSchedule(text: string, publishedAt: Date, zone: string): Schedule {
+/**
+ * Compiles a checked schedule. Without `DTSTART` it starts at the minute of the publication, in this time zone. `COUNT` becomes the local time of
+ * the last occurrence, because the library counts from the start in every search.
+ */
+export async function compileSchedule(text: string, publishedAt: Date, zone: string): Promise<Schedule> {
   const parsed = parseSchedule(text)
   if ('problem' in parsed) throw new Error(`A checked schedule ${parsed.problem}.`)
-  return { ...parsed, search: searchOf(parsed, parsed.start ?? `${localOf(publishedAt, zone)}:00`) }
+  const start = parsed.start ?? `${localOf(publishedAt, zone)}:00`
+  const search = searchOf(parsed, start)
+  if (parsed.count === null) return { ...parsed, search }
+  const key = `${start} ${parsed.count} ${parsed.rule}`
+  const known = lastTimes.get(key)
+  const last = known ? known.last : await lastOf(search, new Date(`${start}Z`), parsed.count)
+  lastTimes.set(key, { last })
+  return { ...parsed, search, until: last && { local: `${localOfUtc(last)}:00` } }
 }
 
-/** The instants in (from, to] in a time zone, the earliest first, at most 1,000. */
-export function occurrencesIn({ search, until }: Schedule, from: Date, to: Date, zone: string): Occurrence[] {
-  const asLocal = (at: Date, shiftMs: number) => new Date(at.getTime() + shiftMs)
-  const found = bounded(() => search.between(asLocal(from, -OFFSET_MAX_MS), asLocal(to, OFFSET_MAX_MS), true), []).map(localOfUtc)
-  const occurrences = found
+const LAST_KEPT = 1000
+const lastTimes = new LRUCache<string, { last: Date | null }>({ max: LAST_KEPT })
+
+const shifted = (at: Date, ms: number) => new Date(at.getTime() + ms)
+
+/** The local times of a schedule that come in [from, to] in some time zone; none if they are too many to be searched. */
+export const localsIn = ({ search }: Schedule, from: Date, to: Date): string[] =>
+  bounded(() => search.between(shifted(from, -OFFSET_MAX_MS), shifted(to, OFFSET_MAX_MS), true), []).map(localOfUtc)
+
+/** The same for a range of any length, in pieces between which other work runs. */
+export async function localsThrough({ search }: Schedule, from: Date, to: Date): Promise<string[]> {
+  const found: string[] = []
+  const [first, last] = [shifted(from, -OFFSET_MAX_MS), shifted(to, OFFSET_MAX_MS)]
+  for await (const { times } of timesBetween(search, first, last)) found.push(...times.map(localOfUtc))
+  return found
+}
+
+/** Which of these local times of a schedule come in (from, to] in a time zone, the earliest first. */
+export function occurrencesAmong({ until }: Schedule, locals: readonly string[], from: Date, to: Date, zone: string): Occurrence[] {
+  const occurrences = locals
     .filter((local) => until === null || 'instant' in until || `${local}:00` <= until.local)
     .map((local) => ({ local, at: instantOfLocal(local, zone) }))
     .filter(({ at }) => at > from && at <= to && (until === null || 'local' in until || at <= until.instant))
     .sort((a, b) => a.at.getTime() - b.at.getTime())
   // Times in a gap are moved to instants that other local times have too.
-  return occurrences.filter(({ at }, index) => index === 0 || at > (occurrences[index - 1] as Occurrence).at).slice(0, OCCURRENCES_MAX)
+  return occurrences.filter(({ at }, index) => index === 0 || at > (occurrences[index - 1] as Occurrence).at)
 }
+
+/** The instants in (from, to] in a time zone, the earliest first, at most 1,000. */
+export const occurrencesIn = (schedule: Schedule, from: Date, to: Date, zone: string): Occurrence[] =>
+  occurrencesAmong(schedule, localsIn(schedule, from, to), from, to, zone).slice(0, OCCURRENCES_MAX)
 
 const MINUTE_LENGTH = 'yyyy-mm-ddThh:mm'.length
-const localOfUtc = ({ epochMilliseconds }: { epochMilliseconds: number }): string =>
-  new Date(epochMilliseconds).toISOString().slice(0, MINUTE_LENGTH)
+const localOfUtc = (time: Date | { epochMilliseconds: number }): string =>
+  new Date('epochMilliseconds' in time ? time.epochMilliseconds : time).toISOString().slice(0, MINUTE_LENGTH)
 
-/** The result of a search, or another one if the search is longer than its limits. */
-function bounded<T>(search: () => T, otherwise: T): T {
-  try {
-    return search()
-  } catch (error) {
-    if (error instanceof Error && /exceeded/.test(error.message)) return otherwise
-    throw error
-  }
-}
+/** The ranges in which the next occurrence is looked for first: the library takes longer for it than for a range with many days or times in a year. */
+const NEAR_MS = [2 * DAY_MS, 8 * DAY_MS, 32 * DAY_MS]
 
 /** The first occurrence of a schedule after an instant; null if there is none. */
 export function nextOccurrence(schedule: Schedule, after: Date, zone: string): Occurrence | null {
+  for (const rangeMs of NEAR_MS) {
+    const [near] = occurrencesIn(schedule, after, shifted(after, rangeMs), zone)
+    if (near) return near
+  }
   const start = new Date(after.getTime() - OFFSET_MAX_MS)
   const { search } = schedule
   let next = bounded(() => search.next(start, true), null)

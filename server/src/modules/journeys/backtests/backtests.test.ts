@@ -379,3 +379,25 @@ describe('a backtest', () => {
     expect(await journey.post('backtest', body)).toMatchObject({ status: 422, body: { error: { param } } })
   })
 })
+
+test('a process computes two backtests at a time, however many projects have one', async () => {
+  await using w = await world({ own: true })
+  for (let count = 0; count < 3; count++) {
+    const { projectId } = await w.other()
+    await select(
+      w,
+      `with journey as (
+         insert into journeys (project_id, name, status, created_at, updated_at) values ($1, 'Other', 'off', $2, $2) returning id
+       )
+       insert into journey_backtests (project_id, journey_id, params, state, created_at) select $1, id, $3, 'running', $2 from journey`,
+      [projectId, w.clock.now(), { since: w.clock.now().toISOString(), until: w.clock.now().toISOString() }],
+    )
+  }
+  const first = await backtestDue(w.ctx)
+  const second = await backtestDue(w.ctx)
+  expect([first.done, second.done]).toEqual([2, 0])
+  await Promise.all([first.finished, second.finished])
+  const third = await backtestDue(w.ctx)
+  expect(third.done).toBe(1)
+  await third.finished
+})

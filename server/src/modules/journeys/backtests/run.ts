@@ -1,5 +1,6 @@
 /** The job that computes backtests: users are read in chunks, and each is simulated alone. */
 import { randomUUID } from 'node:crypto'
+import type { Db } from '../../../infra/postgres/db.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { type Ctx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf } from '../../../lib/channels.ts'
@@ -20,10 +21,12 @@ import type { Given, MessagePlan } from '../simulation/given.ts'
 import { graphFor, linkedGraphs } from '../simulation/graphs.ts'
 import { answerOf, givenOf, graphsOf, pauseAfter, reasonFor, renderIn } from '../simulation/service.ts'
 import { simulateUser } from '../simulation/simulate.ts'
+import type { ScheduleParams } from '../sweeps/kinds.ts'
+import { sweepsOf } from '../sweeps/queries.ts'
 import { historyOf, type Stored } from './history.ts'
 import * as queries from './queries.ts'
 import { SharedRates } from './rates.ts'
-import { scheduledOf, withScheduled } from './schedules.ts'
+import { type Scheduled, scheduledOf, startKey, withScheduled } from './schedules.ts'
 import type { BacktestResult } from './schema.ts'
 import { BacktestSums } from './sums.ts'
 
@@ -34,11 +37,22 @@ const ATTEMPTS_MAX = 3
 const CHUNK_USERS = 500
 const VISITS_MAX = 500
 
-/** Computes the backtests that no other process computes. */
+/** How many backtests this process computes on a database: the job begins others before they are finished. */
+const inFlight = new WeakMap<Db, number>()
+const count = (db: Db, by: number): number => {
+  const now = (inFlight.get(db) ?? 0) + by
+  inFlight.set(db, now)
+  return now
+}
+
+/** Computes backtests that no other process computes, so many at a time. The end of one wakes the job. */
 export async function backtestDue(ctx: Ctx): Promise<Started> {
+  const room = AT_ONCE - count(ctx.db, 0)
+  if (room <= 0) return { done: 0, finished: Promise.resolve(), nextAt: null }
   const leaseUntil = new Date(ctx.clock.now().getTime() + LEASE_MS)
-  const claimed = await inClaim(ctx, (ctx) => queries.claimBacktests(ctx, AT_ONCE, randomUUID(), leaseUntil))
-  const finished = Promise.all(claimed.map((due) => compute(ctx, due))).then(() => undefined)
+  const claimed = await inClaim(ctx, (ctx) => queries.claimBacktests(ctx, room, randomUUID(), leaseUntil))
+  count(ctx.db, claimed.length)
+  const finished = Promise.all(claimed.map((due) => compute(ctx, due).finally(() => count(ctx.db, -1)))).then(() => undefined)
   return { done: claimed.length, finished }
 }
 
@@ -85,12 +99,13 @@ async function backtest(
   const needed = await neededBy(ctx, graph)
   const linked = await linkedGraphs(ctx, graph)
   const ids = await candidatesOf(ctx, graph, window, limit)
+  const scheduled = await scheduledOf(graph, window, ctx.project.timezone, await startsOf(ctx, id))
   const rates = new SharedRates()
   const runAll = async (): Promise<BacktestSums | null> => {
     const sums = new BacktestSums(window.until)
     for (let at = 0; at < ids.length; at += CHUNK_USERS) {
       if (!(await report(at, ids.length))) return null
-      await runChunk(ctx, { graph, linked, needed, window, rates, sums }, ids.slice(at, at + CHUNK_USERS))
+      await runChunk(ctx, { graph, linked, needed, window, scheduled, rates, sums }, ids.slice(at, at + CHUNK_USERS))
     }
     return sums
   }
@@ -119,6 +134,11 @@ async function candidatesOf(ctx: ProjectCtx, { entrances }: Graph, { journeyId, 
   return limit === undefined ? ids : ids.slice(0, limit)
 }
 
+async function startsOf(ctx: ProjectCtx, id: JourneyId): Promise<Map<string, Date>> {
+  const schedules = (await sweepsOf(ctx, id, ['schedule'])).map(({ params }) => params as ScheduleParams)
+  return new Map(schedules.map(({ step, schedule, since }) => [startKey(step, schedule), new Date(since)]))
+}
+
 const SCHEDULED_AT_ONCE = 10_000
 
 /** The members of the lists of schedules, as they are now. Those who left since are known by that. */
@@ -135,13 +155,13 @@ async function usersOfSchedules(ctx: ProjectCtx, entrances: Graph['entrances']):
   }
 }
 
-type Run = { graph: Graph; linked: Graph[]; needed: Needed; window: Window; rates: SharedRates; sums: BacktestSums }
+type Run = { graph: Graph; linked: Graph[]; needed: Needed; window: Window; scheduled: Scheduled[]; rates: SharedRates; sums: BacktestSums }
 
 const SYSTEM_EVENTS = ['user_created', 'user_updated', 'list_entered', 'list_left']
 const EVENT = 'event:'
 
 /** Simulates some users, each alone. */
-async function runChunk(ctx: ProjectCtx, { graph, linked, needed, window, rates, sums }: Run, ids: UserId[]): Promise<void> {
+async function runChunk(ctx: ProjectCtx, { graph, linked, needed, window, scheduled, rates, sums }: Run, ids: UserId[]): Promise<void> {
   const { journeyId, since, until } = window
   const merges = new Set((await mergesSince(ctx, ids, since)).flatMap(({ id, merged_into }) => [id, merged_into]))
   const rows = (await findUsers(ctx, ids)).filter(({ id }) => !merges.has(id))
@@ -156,7 +176,6 @@ async function runChunk(ctx: ProjectCtx, { graph, linked, needed, window, rates,
   const outcomes = by(await outcomesOf(ctx, journeyId, own))
   const consents = by(needed.subscriptionIds.length > 0 ? await consentsSince(ctx, own, needed.subscriptionIds, since) : [])
   const suppressed = await suppressionsOf(ctx, needed, rows, [...events.values()].flat())
-  const scheduled = scheduledOf(graph, window, ctx.project.timezone)
   for (const user of await simulatedUsers(ctx, needed, rows, () => [])) {
     const { id } = user.user
     const stored: Stored = {

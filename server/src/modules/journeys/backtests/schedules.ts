@@ -2,26 +2,35 @@
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
 import type { Graph } from '../engine/graph.ts'
 import { causes } from '../engine/ids.ts'
-import { compileSchedule, occurrencesIn, type Schedule } from '../schedule.ts'
+import { compileSchedule, localsThrough, type Occurrence, occurrencesAmong } from '../schedule.ts'
 import type { SimulatedItem, SimulatedUser } from '../simulation/user.ts'
 
 type Window = { since: Date; until: Date }
 
-/** A scheduled entrance. Its occurrences are those of the project's time zone, unless users have their own. */
-export type Scheduled = { step: string; list: ListId; ofUser: boolean; in(zone: string): { local: string; at: Date }[] }
+/** When the schedules of the live journey began, by the key of their step and the schedule. */
+export type Starts = ReadonlyMap<string, Date>
 
-export function scheduledOf({ entrances }: Graph, { since, until }: Window, zone: string): Scheduled[] {
-  return entrances.flatMap(({ step, settings }): Scheduled[] => {
-    if (settings.trigger !== 'schedule' || settings.schedule === undefined || settings.list_id === undefined) return []
-    const schedule: Schedule = compileSchedule(settings.schedule, since, zone)
-    const known = new Map<string, { local: string; at: Date }[]>()
+export const startKey = (step: string, schedule: string): string => `${step} ${schedule}`
+
+/** A scheduled entrance. Its occurrences are those of the project's time zone, unless users have their own. */
+export type Scheduled = { step: string; list: ListId; ofUser: boolean; in(zone: string): Occurrence[] }
+
+/** A schedule that the live journey does not have, and that names no start, begins with the window. */
+export async function scheduledOf({ entrances }: Graph, { since, until }: Window, zone: string, starts: Starts): Promise<Scheduled[]> {
+  const found: Scheduled[] = []
+  for (const { step, settings } of entrances) {
+    if (settings.trigger !== 'schedule' || settings.schedule === undefined || settings.list_id === undefined) continue
+    const schedule = await compileSchedule(settings.schedule, starts.get(startKey(step, settings.schedule)) ?? since, zone)
+    const locals = await localsThrough(schedule, since, until)
+    const known = new Map<string, Occurrence[]>()
     const inZone = (name: string) => {
-      const found = known.get(name) ?? occurrencesIn(schedule, since, until, name)
-      known.set(name, found)
-      return found
+      const occurrences = known.get(name) ?? occurrencesAmong(schedule, locals, since, until, name)
+      known.set(name, occurrences)
+      return occurrences
     }
-    return [{ step, list: settings.list_id as ListId, ofUser: settings.zone === 'user', in: inZone }]
-  })
+    found.push({ step, list: settings.list_id as ListId, ofUser: settings.zone === 'user', in: inZone })
+  }
+  return found
 }
 
 /** The items of a user with the occurrences at which the user may enter, if they are in the list then. */

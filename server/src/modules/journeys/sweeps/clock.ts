@@ -24,14 +24,12 @@ async function setBack(ctx: InTx): Promise<void> {
   if (!(await queries.setTime(ctx, AHEAD_MS))) return
   await queries.setBackRatesAndCalls(ctx, new Date(now.getTime() + CALL_LEASE_MS))
   await queries.sweepAll(ctx, new Date(now.getTime() + AHEAD_MS))
-  const schedules = (await queries.schedulesAfter(ctx, now)).map(({ id, params }) => ({
-    id,
-    next: firstInstant(params as ScheduleParams, now, ctx.project.timezone),
-  }))
-  await queries.saveNext(
-    ctx,
-    schedules.flatMap(({ id, next }) => (next === null ? [] : [{ id, next }])),
-  )
+  const schedules: { id: number; next: Date }[] = []
+  for (const { id, params } of await queries.schedulesAfter(ctx, now)) {
+    const next = await firstInstant(params as ScheduleParams, now, ctx.project.timezone)
+    if (next !== null) schedules.push({ id, next })
+  }
+  await queries.saveNext(ctx, schedules)
   ctx.wake(CALL)
   ctx.wake(SWEEP)
 }

@@ -4,7 +4,7 @@ import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
 import { findJourney } from '../queries.ts'
 import type { Step } from '../schema.ts'
-import type { ScheduleParams } from './kinds.ts'
+import type { ScheduleParams, SweepWork } from './kinds.ts'
 import { deleteSweepsById, insertSweeps, type SweepRow, startExisting, sweepsOf } from './queries.ts'
 import { firstInstant } from './schedules.ts'
 
@@ -38,12 +38,11 @@ export async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly S
       ctx,
       ended.map((row) => row.id),
     )
-  const begun = wanted
-    .filter((params) => !running.some((row) => same(row, params)))
-    .flatMap((params) => {
-      const next_at = firstInstant(params, ctx.clock.now(), ctx.project.timezone)
-      return next_at === null ? [] : [{ kind: 'schedule' as const, params, next_at }]
-    })
+  const begun: (SweepWork & { next_at: Date })[] = []
+  for (const params of wanted.filter((params) => !running.some((row) => same(row, params)))) {
+    const next_at = await firstInstant(params, ctx.clock.now(), ctx.project.timezone)
+    if (next_at !== null) begun.push({ kind: 'schedule', params, next_at })
+  }
   if (begun.length > 0) await insertSweeps(ctx, id, begun)
 }
 

@@ -27,5 +27,5 @@ export type SweepWork =
   | { kind: 'clock'; params: { after: string } }
   | { kind: 'schedule'; params: ScheduleParams }
 
-/** How far a sweep is: after which entrance or member, or after the history of which user. */
-export type Cursor = { user_id: UserId; entrance_id?: number; isHistory?: true }
+/** How far a sweep is: after which entrance or member, or after the history of which user. `begunAt` is when the first users of a schedule entered. */
+export type Cursor = { user_id: UserId; entrance_id?: number; isHistory?: true; begunAt?: string }

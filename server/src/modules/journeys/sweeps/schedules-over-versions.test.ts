@@ -1,7 +1,9 @@
 /** Schedules over later publications, and over a time in the archive. */
 import { expect, test } from 'vitest'
-import { createJourney, listOf, nextAt, READY, scheduled } from '../../../../test/journeys.ts'
+import { createJourney, dropQueue, listOf, nextAt, queuedItems, READY, scheduled } from '../../../../test/journeys.ts'
+import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { sweepDue } from './sweep.ts'
 
 /** A live journey that a user enters on schedule. */
 async function withSchedule(w: World, schedule: string) {
@@ -62,4 +64,27 @@ test('a schedule with a count goes on counting while its journey is archived', a
   expect((await w.patch(journey.path, { status: 'live' })).status).toBe(200)
   await days(4)
   expect(await entered()).toBe(2)
+})
+
+test('an occurrence that has begun comes to its end when the next one has come meanwhile', async () => {
+  await using w = await world()
+  const list = await listOf(w)
+  const journey = await createJourney(w, { status: 'live' }, scheduled(list, 'project', 'FREQ=HOURLY;BYMINUTE=0'))
+  await w.drain()
+  await dropQueue(w)
+  await select(
+    w,
+    `insert into list_memberships (project_id, version_id, user_id, is_member, changed_at)
+     select $1, live_version_id, 1000000 + g, true, $3 from lists, generate_series(1, 1500) g where id = $2`,
+    [w.projectId, list, w.clock.now()],
+  )
+  const [next] = await nextAt(w, journey)
+  w.clock.set(new Date(next as string))
+  await sweepDue(w.ctx)
+  expect(await queuedItems(w)).toHaveLength(1000)
+  w.advance('65 minutes')
+  await sweepDue(w.ctx)
+  const items = await queuedItems(w)
+  expect(new Set(items.map(({ user_id }) => user_id)).size).toBe(1500)
+  expect(new Set(items.map((item) => 'cause' in item && item.cause)).size).toBe(1)
 })

@@ -1,7 +1,7 @@
 /** When the users of a schedule enter. Pure. */
 import { LRUCache } from 'lru-cache'
 import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
-import { compileSchedule, nextOccurrence, type Occurrence, occurrencesIn, type Schedule } from '../schedule.ts'
+import { compileSchedule, localsIn, nextOccurrence, occurrencesAmong, occurrencesIn, type Schedule } from '../schedule.ts'
 import { instantOfLocal } from '../times.ts'
 import type { ScheduleParams } from './kinds.ts'
 
@@ -12,18 +12,18 @@ const MISSED_AFTER_MS = DAY_MS
 
 type Timing = Pick<ScheduleParams, 'schedule' | 'zone' | 'since'>
 
-const compiled = ({ schedule, since }: Timing, zone: string): Schedule => compileSchedule(schedule, new Date(since), zone)
+const compiled = ({ schedule, since }: Timing, zone: string): Promise<Schedule> => compileSchedule(schedule, new Date(since), zone)
 
 /** Every time zone, and that of the project. Other names of a zone have the same instants. */
 const zonesOf = (zone: string): string[] => ['UTC', zone, ...Intl.supportedValuesOf('timeZone')]
 
 /** The first instant at which users enter; null if there is none. */
-export const firstInstant = (timing: Timing, now: Date, projectZone: string): Date | null =>
+export const firstInstant = (timing: Timing, now: Date, projectZone: string): Promise<Date | null> =>
   nextInstant(timing, new Date(now.getTime() - 1), projectZone)
 
 /** The next instant after another one at which the schedule has an occurrence: in the zone of the project, or in any zone. */
-export function nextInstant(timing: Timing, after: Date, projectZone: string): Date | null {
-  const schedule = compiled(timing, projectZone)
+export async function nextInstant(timing: Timing, after: Date, projectZone: string): Promise<Date | null> {
+  const schedule = await compiled(timing, projectZone)
   if (timing.zone === 'project') return nextOccurrence(schedule, after, projectZone)?.at ?? null
   const until = new Date(after.getTime() + OFFSET_MAX_MS)
   const beyond = nextOccurrence(schedule, until, 'UTC')
@@ -53,9 +53,11 @@ function instantsOf(local: string, projectZone: string): InZones[] {
   return found
 }
 
+type Zones = { wanted: string[]; isProjectWanted: boolean; known: string[] }
+
 /** The time zones in which a schedule has an occurrence at an instant, and all known time zones. */
-export function zonesAt(timing: Timing, at: Date, projectZone: string): { wanted: string[]; isProjectWanted: boolean; known: string[] } {
-  const locals = localsNear(compiled(timing, projectZone), at)
+export async function zonesAt(timing: Timing, at: Date, projectZone: string): Promise<Zones> {
+  const locals = localsNear(await compiled(timing, projectZone), at)
   const wanted = locals.flatMap((local) =>
     instantsOf(local, projectZone).flatMap(({ atMs, zones }) => (atMs === at.getTime() ? zones : [])),
   )
@@ -67,25 +69,22 @@ export type Due = { is: 'run'; local: string } | { is: 'missed' } | { is: 'nothi
 
 /**
  * A function that tells what is due at an instant in a time zone. After an outage only the latest occurrence of a zone counts, unless it is
- * more than 24 hours old. Zones are remembered, because users are many and zones are few.
+ * more than 24 hours old. The times are searched once, and zones are remembered, because users are many and zones are few.
  */
-export function dueAt(timing: Timing, at: Date, now: Date, projectZone: string): (zone: string) => Due {
-  const schedule = compiled(timing, projectZone)
+export async function dueAt(timing: Timing, at: Date, now: Date, projectZone: string): Promise<(zone: string) => Due> {
+  const schedule = await compiled(timing, projectZone)
+  const isOld = now.getTime() > at.getTime() + MISSED_AFTER_MS
+  const to = isOld || now < at ? at : now
+  const locals = localsIn(schedule, at, to)
   const known = new Map<string, Due>()
   const find = (zone: string): Due => {
-    const [occurrence] = occurrencesIn(schedule, new Date(at.getTime() - 1), at, zone)
-    if (!occurrence) return { is: 'nothing' }
-    return isMissed(schedule, occurrence, now, zone) ? { is: 'missed' } : { is: 'run', local: occurrence.local }
+    const [own, next] = occurrencesAmong(schedule, locals, new Date(at.getTime() - 1), to, zone)
+    if (own?.at.getTime() !== at.getTime()) return { is: 'nothing' }
+    return isOld || next !== undefined ? { is: 'missed' } : { is: 'run', local: own.local }
   }
   return (zone) => {
     const due = known.get(zone) ?? find(zone)
     known.set(zone, due)
     return due
   }
-}
-
-function isMissed(schedule: Schedule, { at }: Occurrence, now: Date, zone: string): boolean {
-  if (at.getTime() < now.getTime() - MISSED_AFTER_MS) return true
-  const next = nextOccurrence(schedule, at, zone)
-  return next !== null && next.at <= now
 }

@@ -203,10 +203,11 @@ async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams):
   // Read while the sweep is locked: a change of the zone comes before that, or finds what is saved here.
   const { timezone: current } = await findProject(ctx, ctx.projectId)
   const timezone = params.due_zone ?? current
-  const due = dueAt(params, sweep.next_at, ctx.clock.now(), timezone)
+  // An occurrence that has begun is not missed because the next one has come meanwhile.
+  const { user_id: after, begunAt = ctx.clock.now().toISOString() } = sweep.cursor ?? FIRST
+  const due = await dueAt(params, sweep.next_at, new Date(begunAt), timezone)
   const live = await isLive(ctx, sweep)
   if (live && params.zone === 'project' && due(timezone).is === 'missed') await noteMissed(ctx, sweep.journey_id)
-  const after = (sweep.cursor ?? FIRST).user_id
   const page = live ? await pageOf(ctx, params, sweep.next_at, timezone, due, after) : []
   const items = page.flatMap(({ user_id, timezone: own }): JourneyItem[] => {
     const found = due(own ?? timezone)
@@ -216,18 +217,18 @@ async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams):
   })
   await appendJourneyItems(ctx, items)
   const last = page.at(-1)
-  if (last !== undefined && page.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last.user_id }, sweep.next_at)
+  if (last !== undefined && page.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last.user_id, begunAt }, sweep.next_at)
   else await finishInstant(ctx, sweep, params, current)
   return page.length
 }
 
 /** The next users of a schedule. In the zones of users, those in whose zone it comes at this instant: the others are not read. */
 async function pageOf(ctx: InTx, params: ScheduleParams, at: Date, timezone: string, due: (zone: string) => Due, after: UserId) {
-  if (params.zone === 'user') return membersInZones(ctx, params.list_id, zonesAt(params, at, timezone), after, USERS_AT_ONCE)
+  if (params.zone === 'user') return membersInZones(ctx, params.list_id, await zonesAt(params, at, timezone), after, USERS_AT_ONCE)
   if (due(timezone).is !== 'run') return []
   return (await audienceAfter(ctx, [params.list_id], after, USERS_AT_ONCE)).map((user_id) => ({ user_id, timezone: null }))
 }
 
 async function finishInstant(ctx: InTx, sweep: SweepRow, params: ScheduleParams, timezone: string): Promise<void> {
-  await saveSweep(ctx, sweep.id, null, nextInstant(params, sweep.next_at, timezone) ?? NEVER)
+  await saveSweep(ctx, sweep.id, null, (await nextInstant(params, sweep.next_at, timezone)) ?? NEVER)
 }

@@ -21,10 +21,11 @@ export async function moveSchedules(ctx: InTx, former: string): Promise<void> {
     )
   // The instants of a schedule in the zones of users are those of all zones.
   const later = schedules.filter(({ next_at, params }) => next_at > now && params.zone === 'project')
-  const moved = later.flatMap(({ id, params }) => {
-    const next = firstInstant(params, now, ctx.project.timezone)
-    return next === null ? [] : [{ id, next }]
-  })
+  const moved: { id: number; next: Date }[] = []
+  for (const { id, params } of later) {
+    const next = await firstInstant(params, now, ctx.project.timezone)
+    if (next !== null) moved.push({ id, next })
+  }
   if (moved.length > 0) await saveNext(ctx, moved)
   ctx.wake(SWEEP)
 }

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { graphWith, step } from '../../../../test/journey-round.ts'
+import { scheduledOf, startKey } from './schedules.ts'
+
+const at = (text: string) => new Date(text)
+const window = { since: at('2026-08-01T00:00:00Z'), until: at('2026-10-30T00:00:00Z') }
+
+const found = async (schedule: string, starts = new Map<string, Date>()) => {
+  const graph = graphWith({ trigger: 'schedule', list_id: 1, schedule }, step('out', 'exit', {}))
+  const [one] = await scheduledOf(graph, window, 'UTC', starts)
+  return one?.in('UTC') ?? []
+}
+
+test.each([
+  ['FREQ=HOURLY', 2160],
+  ['FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12;BYMINUTE=0', 1170],
+  ['FREQ=DAILY;BYHOUR=9;COUNT=30', 30],
+])('a long window has all occurrences of a schedule: %s', async (schedule, count) => {
+  const all = await found(`DTSTART:20260801T000000\n${schedule}`)
+  // The window is without its first instant and with its last.
+  expect(all.length).toBeGreaterThanOrEqual(count - 1)
+  expect(all.length).toBeLessThanOrEqual(count + 1)
+})
+
+test('a schedule without a start has that of the live journey', async () => {
+  const starts = new Map([[startKey('start', 'FREQ=DAILY'), at('2026-07-01T09:20:00Z')]])
+  expect((await found('FREQ=DAILY', starts))[0]?.local).toBe('2026-08-01T09:20')
+  expect((await found('FREQ=WEEKLY', starts))[0]?.local).toBe('2026-08-08T00:00')
+})
