@@ -114,13 +114,13 @@ async function put(ctx: InTx, id: JourneyId, prepared: Pick<Prepared, 'graph' | 
   const given = { ...graph, version, plan, note: note === '' ? null : note, keyId }
   const row = await queries.publishVersion(ctx, id, given, from_version === undefined)
   await setLiveVersion(ctx, id, version)
-  const started = { version, plan, steps: graph.steps, former: former?.steps ?? [] }
+  const started = { version, plan, steps: graph.steps, former: former?.steps ?? [], isFirst: former === undefined }
   await freeVacated(ctx, id, started, planned)
   await startSweeps(ctx, id, started)
   return row
 }
 
-type Started = { version: number; plan: Plan; steps: Step[]; former: Step[] }
+type Started = { version: number; plan: Plan; steps: Step[]; former: Step[]; isFirst: boolean }
 
 /** The places that the plan takes from users are free at once, for them and for those who come later. */
 async function freeVacated(ctx: InTx, id: JourneyId, { plan, steps, former }: Started, planned: UsersAtStep[]): Promise<void> {
@@ -153,10 +153,10 @@ async function balancersOf(ctx: InTx, id: JourneyId, groups: UsersAtStep[], form
   ]
 }
 
-async function startSweeps(ctx: InTx, id: JourneyId, { version, plan, steps, former }: Started): Promise<void> {
+async function startSweeps(ctx: InTx, id: JourneyId, { version, plan, steps, former, isFirst }: Started): Promise<void> {
   // What remains is the second look for the version before.
   await deleteSweeps(ctx, id, ['publish'])
-  if (former.length > 0 && movesUsers(plan)) await insertSweep(ctx, id, { kind: 'publish', params: { version } }, ctx.clock.now())
+  if (!isFirst && movesUsers(plan)) await insertSweep(ctx, id, { kind: 'publish', params: { version } }, ctx.clock.now())
   await startEntranceSweeps(ctx, id, { version, steps, former })
   ctx.wake(SWEEP)
 }

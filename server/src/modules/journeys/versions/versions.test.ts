@@ -168,6 +168,19 @@ describe('a publication', () => {
     ])
   })
 
+  test('lets users exit also if the version before has no steps', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const journey = await createJourney(w, { status: 'live' }, READY)
+    const entrance_id = await putInside(w, journey, { user: 'ana' })
+    await journey.put({})
+    expect((await journey.post('publish')).status).toBe(200)
+    await journey.put(readyWith(24))
+    expect((await journey.post('publish', { plan: { default: 'exit' } })).body).toMatchObject({ moving: 1 })
+    await w.drain('journeys.sweep')
+    expect(await queuedItems(w)).toMatchObject([{ do: 'plan', version: 3, entrance_id }])
+  })
+
   test('appends an item for each user that is not on it, 1,000 at a time, and another one waits for it', async () => {
     await using w = await world()
     await w.users('ana', 'bob')
