@@ -63,7 +63,7 @@ async function make(ctx: Ctx, call: CallRow, stop: AbortSignal): Promise<void> {
 async function send(ctx: Ctx, { journey_id, entrance_id, visit, request }: CallRow): Promise<SafeResponse> {
   const { method, url, headers, body, timeoutMs } = request
   const opened = Object.entries(headers).map(([name, value]): [string, string] => [
-    name,
+    name.toLowerCase(),
     typeof value === 'string' ? value : ctx.secrets.open(value.secret, sealContext(journey_id)),
   ])
   // The step has checked all but secrets.

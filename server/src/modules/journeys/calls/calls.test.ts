@@ -49,6 +49,14 @@ test('a call is made with its key, and the answer lets the user go on', async ()
   expect(await select(w, 'select * from journey_calls where project_id = $1', [w.projectId])).toEqual([])
 })
 
+test('a header that the server would set itself is sent once, as the author wrote it', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await atCall(w, receiver.url, { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'user={{ user.external_id }}' })
+  await w.drain()
+  expect(receiver.requests).toMatchObject([{ headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'user=ana' }])
+})
+
 test('a call whose process died before its answer was stored is made again with the same key', async () => {
   await using w = await world()
   const receiver = await w.receiver()

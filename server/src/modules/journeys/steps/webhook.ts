@@ -62,7 +62,10 @@ const Settings = Exact({
 type Settings = Static<typeof Settings>
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
-const OWN_HEADERS = ['host', 'content-length', 'connection', 'transfer-encoding', 'upgrade', 'idempotency-key']
+const OWN_HEADERS = [
+  ...['host', 'content-length', 'connection', 'transfer-encoding', 'upgrade', 'keep-alive', 'expect'],
+  ...['idempotency-key', 'user-agent'],
+]
 /** What begins an URL up to its path: no Liquid may choose the host. */
 const ORIGIN = /^https?:\/\/[^\s/?#{}]+(?:[/?#]|$)/i
 const LINE_BREAK = /[\r\n\0]/
