@@ -132,7 +132,8 @@ async function changeLists({ ctx, partition }: LiveWorld, asked: Of<'list'>[], r
     const [{ effect }] = group as [Of<'list'>]
     const ids = group.map(({ entrance }) => entrance.userId)
     const moved = await changeMembers(ctx, effect.listId, ids, effect.change === 'add', partition)
-    for (const one of group) results.set(one, listResult(moved, one))
+    const movedIds = moved && new Set(moved)
+    for (const one of group) results.set(one, listResult(movedIds, one))
     if (moved === null) continue
     for (const userId of moved) {
       changed.moves.push({ userId, listId: effect.listId, entered: effect.change === 'add' })
@@ -142,9 +143,9 @@ async function changeLists({ ctx, partition }: LiveWorld, asked: Of<'list'>[], r
 }
 
 /** `moved` are the users whose membership changed; null when the list does not exist. */
-function listResult(moved: UserId[] | null, { entrance }: Of<'list'>): EffectResult {
+function listResult(moved: ReadonlySet<UserId> | null, { entrance }: Of<'list'>): EffectResult {
   if (moved === null) return { is: 'refused', reason: 'list_gone' }
-  return moved.includes(entrance.userId) ? APPLIED : { is: 'applied', note: 'unchanged' }
+  return moved.has(entrance.userId) ? APPLIED : { is: 'applied', note: 'unchanged' }
 }
 
 async function changeSubscriptions({ ctx }: LiveWorld, asked: Of<'subscription'>[], results: Results, changed: Changed): Promise<void> {
