@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createJourney, READY } from '../../../test/journeys.ts'
 import { type World, world } from '../../../test/world.ts'
 
 const JOURNEYS = '/api/client/journeys'
@@ -214,4 +215,12 @@ describe('steps', () => {
       expect(Object.keys(JSON.parse(text)).sort()).toEqual(['__proto__', 'constructor'])
     }
   })
+})
+
+test('a journey that is archived while it is drained has no end of the drain when it is restored', async () => {
+  await using w = await world()
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  expect((await journey.post('drain', { within: '3d' })).body.drain_until).toBeDefined()
+  expect((await w.delete(journey.path)).status).toBe(204)
+  expect((await w.post(`${journey.path}/unarchive`)).body.drain_until).toBeUndefined()
 })

@@ -114,11 +114,12 @@ export const saveJourney = (ctx: InTx, id: JourneyId, { name, status, descriptio
         returning ${columns}`,
   )
 
-/** Archives a journey. A live one is switched off, so that no user enters it. */
+/** Archives a journey. A live one is switched off, so that no user enters it. Nothing is left to be drained. */
 export const archiveJourney = (ctx: InTx, id: JourneyId) =>
   ctx.db.run(
     sql`update journeys
-        set archived_at = ${ctx.clock.now()}, status = case when status = 'live' then 'off' else status end, updated_at = ${ctx.clock.now()}
+        set archived_at = ${ctx.clock.now()}, status = case when status = 'live' then 'off' else status end, drain_until = null,
+            updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
   )
 
