@@ -8,6 +8,6 @@ const NO_PRIVATE = egressPolicy([])
 
 /** Those of the settings, and the public ones of this machine. A private one may be that of a host behind the one that replies. */
 export function ownAddressesOf({ config: { MTA_ADDRESSES, MTA_SOURCE_ADDRESSES } }: Pick<Ctx, 'config'>): string[] {
-  const ofMachine = [...ownAddresses()].filter((address) => isAllowedAddress(NO_PRIVATE, address))
-  return distinct([...MTA_ADDRESSES, ...MTA_SOURCE_ADDRESSES, ...ofMachine].map((address) => address.toLowerCase()))
+  const local = [...ownAddresses()].filter((address) => isAllowedAddress(NO_PRIVATE, address))
+  return distinct([...MTA_ADDRESSES, ...MTA_SOURCE_ADDRESSES, ...local].map((address) => address.toLowerCase()))
 }

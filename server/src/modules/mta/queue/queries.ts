@@ -102,10 +102,8 @@ export const nextMailAt = (ctx: Ctx, priority: MailPriority): Promise<Date | nul
 /** Locked rows `r`, read where they lie. Leaves out what was changed since the statement began, so it is for statements that are run again. */
 const among = (rows: Sql) => sql`r.ctid = any(array(select tid from ${rows}))`
 
-/** Whether the last entry of the history of `r` is an attempt that left it open. */
+/** Whether the last attempt in the history of `r` left it open, and is followed by another one: if `r` is sent again after its end, it begins anew. */
 const wasOpen = sql`r.history->-1->>'outcome' in ('deferred', 'uncertain')`
-
-/** Whether that attempt is followed by another one. Otherwise the email is sent again after its end, and its attempts are counted anew. */
 const isRetried = sql`(${wasOpen} and r.attempts > 1)`
 
 /** What a process reads of a recipient `r` that it claims. Numbers of attempts go on when an email is sent again, as the history does. */
