@@ -13764,7 +13764,7 @@ export interface components {
                      */
                     at: string;
                     /**
-                     * @description `uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.
+                     * @description `uncertain`: the host may have accepted the email. If it did not reply, the email is delivered again; if its reply could not be saved, the recipient is `failed`.
                      * @enum {string}
                      */
                     outcome: "delivered" | "failed" | "deferred" | "uncertain" | "expired" | "cancelled";
@@ -15540,7 +15540,7 @@ export interface components {
                  */
                 at: string;
                 /**
-                 * @description `uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.
+                 * @description `uncertain`: the host may have accepted the email. If it did not reply, the email is delivered again; if its reply could not be saved, the recipient is `failed`.
                  * @enum {string}
                  */
                 outcome: "delivered" | "failed" | "deferred" | "uncertain" | "expired" | "cancelled";

@@ -12,6 +12,7 @@ export { recordSiteComplaint } from './mail-site-days.ts'
 export { mailSiteRoutes } from './mail-site-routes.ts'
 export type { SiteResults } from './mail-sites.queries.ts'
 export { createProcessShare, projectLimitsOf, recordSiteResults } from './mail-sites.ts'
+export { ownAddressesOf } from './own-addresses.ts'
 export { deflateContent, inflateContent, type StoredContent } from './queue/content.ts'
 export {
   claimToCancel,
