@@ -40,7 +40,7 @@ test('there are as many as the step has retries, and none after 24 hours', () =>
 })
 
 test('all retries that a step may have come within 24 hours, however long the steps are', () => {
-  const { maximum } = webhook.settings.properties.retries
+  const { maximum } = (webhook.settings as unknown as { properties: { retries: { maximum: number } } }).properties.retries
   let now = createdAt
   for (let attempts = 1; attempts <= maximum; attempts++) {
     const at = nextTryAt({ attempts, retries: maximum, createdAt, now, random: 1 })
