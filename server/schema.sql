@@ -550,6 +550,7 @@ create table domains (
   failed_checks smallint not null default 0,
   next_check_at timestamp(3) with time zone not null default now(),
   spf_alignment text,
+  failed_sending_checks integer not null default 0,
   constraint domains_pkey PRIMARY KEY (project_id, id),
   constraint domains_project_id_host_key UNIQUE (project_id, host),
   constraint domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
