@@ -91,7 +91,7 @@ function spendRateLimits(
   credential: Credential,
   { request, spent }: Exchange,
 ): Record<string, string> {
-  const names: BucketName[] = isExt ? [def.bucket ?? 'ext'] : def.method === 'GET' ? ['read'] : ['write']
+  const names: BucketName[] = [def.bucket ?? (isExt ? 'ext' : def.method === 'GET' ? 'read' : 'write')]
   if (def.list && asksForAll((request.query as { text: string }).text)) names.push('all')
   return limits.spend(names, String(credential.keyId), ctx.clock.now().getTime(), spent)
 }

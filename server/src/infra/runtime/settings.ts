@@ -129,7 +129,7 @@ export const settings = {
   RATE_WRITE: count(1000, 'Writes per second per key. 0 disables the limit.'),
   RATE_ALL_PER_MIN: count(30, 'Requests with `limit=-1` per minute per key. 0 disables the limit.'),
   RATE_EXT: count(50, 'Utility calls per second per key. 0 disables the limit.'),
-  RATE_EGRESS_PER_MIN: count(60, 'SPF look-ups and TCP checks per minute per key. 0 disables the limit.'),
+  RATE_EGRESS_PER_MIN: count(60, 'SPF look-ups, TCP checks, test sends of campaigns and released sandbox emails per minute per key. 0 disables the limit.'),
   RATE_USER: count(10, 'Requests per second with a user token, per user. 0 disables the limit.'),
   RATE_PAGE: count(
     1000,
