@@ -82,7 +82,12 @@ function withVersion({ def: { versioned } }: CompiledRoute, { headers }: Exchang
   return reply
 }
 
-const pathOf = (request: FastifyRequest) => decodeURIComponent(request.raw.url?.split('?')[0] ?? '').replace(/\/$/, '')
+/** The path in one spelling. A slash within an id stays encoded, so that no two paths become one. */
+function pathOf(request: FastifyRequest): string {
+  const path = (request.raw.url?.split('?')[0] ?? '').replace(/\/$/, '')
+  const segments = path.split('/').map((segment) => decodeURIComponent(segment).replaceAll('%', '%25').replaceAll('/', '%2F'))
+  return segments.join('/')
+}
 
 function spendRateLimits(
   ctx: Ctx,
