@@ -307,6 +307,7 @@ create table audit_chains (
   project_id bigint not null,
   position bigint not null,
   hash text not null,
+  purged_position bigint not null default 0,
   constraint audit_chains_pkey PRIMARY KEY (project_id, organization_id)
 );
 

@@ -126,7 +126,7 @@ export interface paths {
         };
         /**
          * Read an API key, with its value masked
-         * @description Any key may read itself. Reading other keys needs the role `admin`.
+         * @description Any secret key may read itself. Reading other keys needs the role `admin`.
          */
         get: operations["getKey"];
         put?: never;
@@ -659,7 +659,7 @@ export interface paths {
         get?: never;
         /**
          * Report that you have an object open in an editor, and list the other editors
-         * @description Repeat the request every 15 seconds. A member who sends no request for 40 seconds is treated as gone.
+         * @description Repeat the request every 15 seconds. A member who sends no request for 40 seconds is treated as gone. The request does not keep the session alive.
          */
         put: operations["setPresence"];
         post?: never;

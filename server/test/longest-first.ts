@@ -11,6 +11,7 @@ const LONG = [
   'server/test/flows/guides',
   'console/test/members',
   'server/test/flows/calm',
+  'console/test/paths',
   'server/test/disasters/blast-killed',
   'server/test/flows/stops',
   'server/test/disasters/mail-several',

@@ -1,5 +1,6 @@
 /** The requests of sign-in and of the account. They belong to the console and are not part of the API. */
 import { jsonOf, readReply } from '@carillon/sdk'
+import { ask } from './asking.ts'
 
 export type OrganisationRole = 'member' | 'admin' | 'owner'
 export type ProjectRole = 'support' | 'editor' | 'publisher' | 'admin'
@@ -30,7 +31,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Calls an endpoint of the console. */
 export async function call<T>(method: Method, path: string, body?: object): Promise<T> {
-  const asked = fetch(`/api/console/${path}`, {
+  const asked = ask(`/api/console/${path}`, {
     method,
     headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),

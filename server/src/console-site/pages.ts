@@ -7,7 +7,17 @@ import type { StaticPage } from '../infra/http/static-pages.ts'
 const PLACE = '__NONCE__'
 
 /** Paths that the console draws itself. Every other path of the server answers as if there were no console. */
-const CONSOLE_PATHS = ['/', '/sign-in', '/lost-password', '/reset-password', '/accept-invitation', '/account', '/account/*', '/p/*']
+const CONSOLE_PATHS = [
+  '/',
+  '/sign-in',
+  '/sign-in/callback',
+  '/lost-password',
+  '/reset-password',
+  '/accept-invitation',
+  '/account',
+  '/account/*',
+  '/p/*',
+]
 
 const consolePolicy = (nonce: string) =>
   [

@@ -12,6 +12,11 @@ const examples: [name: string, good: string[], bad: string[]][] = [
   ['deeplink-url', ['', 'https://example.com'], ['http://example.com']],
   ['identifier', ['user-1', 'ü 😀', 'next\u0085line', '__proto__'], ['a\0b', 'a\nb', 'a\u007fb', 'a\u001fb']],
   ['https-url', ['https://example.com'], ['javascript:alert(1)', 'https://']],
+  [
+    'origin',
+    ['https://example.com', 'http://localhost:5173', 'https://[::1]:8443', 'http://example.com:443', 'http://127.0.0.1'],
+    ['https://example.com:443', 'http://example.com:80', 'https://example.com/', 'https://kim@example.com', 'wss://example.com', 'null'],
+  ],
   ['hostname-or-ip', ['localhost', '[::1]'], ['127.1']],
   ['spf-domain', ['example.com', 'Example.com.'], ['localhost', '192.0.2.1']],
   ['no-control', ['whsec_abc', 'ü 😀'], ['a\0b', 'a\u007fb', 'a\u0085b', 'a\tb']],

@@ -3,7 +3,7 @@ import { isEmail } from './email.ts'
 import { isLocale } from './locales.ts'
 import { isTimeZone } from './time-zones.ts'
 import { isDate, isTime } from './times.ts'
-import { dnsName, isDeeplinkMirrorUrl, isHostNameOrIp, isHttpsUrl, isWebsiteUrl } from './urls.ts'
+import { dnsName, isDeeplinkMirrorUrl, isHostNameOrIp, isHttpsUrl, isOrigin, isWebsiteUrl } from './urls.ts'
 
 /** Formats by their name in schemas. `problem` completes the sentence "The value of `x` …". */
 export const formats: Record<string, { test: (text: string) => boolean; problem: string }> = {
@@ -33,6 +33,11 @@ export const formats: Record<string, { test: (text: string) => boolean; problem:
   // C0 and U+007F only: ids from other systems may contain C1 control characters.
   identifier: { test: (text) => !/[\p{Cc}--[\u0080-\u009f]]/v.test(text), problem: 'must not contain control characters' },
   'https-url': { test: isHttpsUrl, problem: 'must be a URL that starts with `https://`' },
+  origin: {
+    test: isOrigin,
+    problem:
+      'is not an origin as browsers send it; write it like `https://shop.example.com`, in lower case and without a path, with the port only if it is not 443 for `https` or 80 for `http`',
+  },
   'hostname-or-ip': { test: isHostNameOrIp, problem: 'is neither a host name nor an IP address' },
   'spf-domain': { test: (text) => dnsName(text) !== null, problem: 'is not a domain name; write it like `example.com`' },
   'no-control': { test: (text) => !/\p{Cc}/u.test(text), problem: 'must not contain control characters' },

@@ -30,6 +30,10 @@ export function isDomainName(text: string): boolean {
   return others.length > 0 && others.every(isLabel) && isTopLevel(last)
 }
 
+/** Is this an origin of http or https as browsers send it: without a path, and without the port that is the default? */
+export const isOrigin = (text: string): boolean =>
+  text.length <= HOST_LENGTH_MAX && /^https?:\/\//.test(text) && URL.parse(text)?.origin === text
+
 /** Is this an IPv4 address, an IPv6 address with or without brackets, or a host name (D-TCP-1)? */
 export function isHostNameOrIp(text: string): boolean {
   if (isIPv4(text)) return true

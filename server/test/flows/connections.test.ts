@@ -149,7 +149,31 @@ describe('connections', () => {
     }
     const silent = await Promise.all(Array.from({ length: 16 }, () => open(w.port)))
     expect((await served(w.port, undefined, get('/livez'))).status).toBe('503')
-    for (const { socket } of [first.client, ...silent]) socket.destroy()
+    w.advance('5 seconds')
+    await Promise.all(silent.map(({ closed }) => closed))
+    first.client.socket.destroy()
+  })
+
+  test('over CONNECTIONS_MAX have five seconds for the head of a request, however often a byte of it comes', async () => {
+    await using w = await listening({ CONNECTIONS_MAX: '1' })
+    const first = await served(w.port)
+    const slow = await open(w.port, 'GET /livez HTTP/1.1\r\n')
+    let isClosed = false
+    void slow.closed.then(() => {
+      isClosed = true
+    })
+    const drip = async (seconds: number) => {
+      for (let second = 0; second < seconds && !isClosed; second++) {
+        slow.socket.write('X')
+        w.advance('1 second')
+        await w.get('/readyz')
+      }
+    }
+    await drip(4)
+    expect(isClosed).toBe(false)
+    await drip(16)
+    expect([isClosed, slow.text()]).toEqual([true, ''])
+    first.client.socket.destroy()
   })
 
   test('behind a proxy are those of the proxy, and requests of one forwarded address are limited', async () => {

@@ -4,7 +4,6 @@ import { isStatement, type Template, templatesOf } from './statements.ts'
 
 /** Statements without a project, and the reason. The statements of `projects` are exempt, because they find projects. */
 const MAY: Record<string, string> = {
-  'audit.purgeEntries': 'purges by age, over all projects',
   'campaigns.findPendingActions': 'finds the projects that have work',
   'campaigns.findDue': 'finds the projects that have work',
   'campaigns.findRunning': 'finds the projects that have work',
@@ -61,7 +60,6 @@ const MAY: Record<string, string> = {
   'keys.credentialsVersion': 'one number of the instance',
   'members.countFailure': 'counts by an address, which may be that of no member',
   'members.blockedUntil': 'counts by an address, which may be that of no member',
-  'members.block': 'counts by an address, which may be that of no member',
   'members.clearFailures': 'counts by an address, which may be that of no member',
   'members.purgeFailures': 'purges by age, over all organisations',
   'members.purgeSessions': 'purges by age, over all organisations',

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { ask } from '../../session/asking.ts'
 import { useProject } from '../../session/project.tsx'
 import { type Connection, createConnection } from './connection.ts'
 
@@ -11,7 +12,7 @@ function connectionOf(projectId: number): Connection {
   if (known) return known
   const connection = createConnection({
     async open(topics, signal) {
-      const reply = await fetch(`/api/client/stream?${new URLSearchParams({ topics: topics.join() })}`, {
+      const reply = await ask(`/api/client/stream?${new URLSearchParams({ topics: topics.join() })}`, {
         headers: { accept: 'text/event-stream', 'carillon-project': String(projectId) },
         signal,
       })

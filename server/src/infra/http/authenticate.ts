@@ -53,11 +53,15 @@ async function openSession(
   isUse = true,
 ): Promise<MemberSession> {
   requireOwnPage(ctx, exchange.request, true)
-  const session = isUse ? await authenticator.sessionOf(ctx, token) : await authenticator.peekSession(ctx, token)
+  const session =
+    isUse && !isBackground(exchange.request) ? await authenticator.sessionOf(ctx, token) : await authenticator.peekSession(ctx, token)
   exchange.logFields.member_id = session.memberId
   if (session.renewed) setSessionCookie(ctx, exchange, session.renewed)
   return session
 }
+
+/** A page of the console made the request by itself, without input of its member. */
+const isBackground = (request: FastifyRequest): boolean => single(request, 'carillon-background') === '1'
 
 /** The project that the console shows. Without it, a request is about the organisation. */
 function projectOf(request: FastifyRequest): ProjectId | null {

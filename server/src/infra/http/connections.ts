@@ -21,20 +21,22 @@ const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-
 
 /** What an orchestrator asks for. It must not take a process with many connections for a dead one. */
 const PROBES = ['/livez', '/readyz', '/healthz', '/metrics']
-/** So many connections over CONNECTIONS_MAX are served, for probes only and for a short time. */
+/** So many connections over CONNECTIONS_MAX are served, for one probe each. */
 const RESERVED = 16
-const RESERVED_MS = 5000
+/** The time for the head of the request on such a connection. A client that sends it a byte at a time would keep the place from others. */
+const RESERVED_HEAD_MS = 5000
 
 /**
  * Refuses connections over CONNECTIONS_MAX, except for probes, and over CONNECTIONS_PER_ADDRESS_MAX of one address. Behind a proxy all
  * connections are those of the proxy, so the number of requests being served for each address is limited instead.
  */
-export function limitConnections(app: FastifyInstance, { config, metrics }: Pick<Ctx, 'config' | 'metrics'>): void {
+export function limitConnections(app: FastifyInstance, { clock, config, metrics }: Pick<Ctx, 'clock' | 'config' | 'metrics'>): void {
   const max = config.CONNECTIONS_MAX || Number.POSITIVE_INFINITY
   const maxPerAddress = config.CONNECTIONS_PER_ADDRESS_MAX || Number.POSITIVE_INFINITY
   const isProxied = config.TRUST_PROXY.length > 0
   const byNetwork = countByNetwork()
-  const reserved = new Set<Socket>()
+  /** By their sockets. Aborting ends the wait for the head. */
+  const reserved = new Map<Socket, AbortController>()
   let total = 0
   app.server.on('connection', (socket: Socket) => {
     const isFull = total >= max
@@ -48,20 +50,20 @@ export function limitConnections(app: FastifyInstance, { config, metrics }: Pick
       socket.destroy()
       return
     }
-    if (isProbe) {
-      reserved.add(socket)
-      socket.setTimeout(RESERVED_MS, () => socket.destroy())
-    }
+    if (isProbe) reserve(socket)
     metrics.connections(++total)
     socket.once('close', () => {
       metrics.connections(--total)
+      reserved.get(socket)?.abort()
       reserved.delete(socket)
       leave()
     })
   })
   // With a callback: a promise would cost every request a turn.
   app.addHook('onRequest', (request, reply, done) => {
-    if (reserved.size > 0 && reserved.has(request.raw.socket)) {
+    const waiting = reserved.size > 0 && reserved.get(request.raw.socket)
+    if (waiting) {
+      waiting.abort()
       reply.header('connection', 'close')
       if (!PROBES.includes(request.raw.url?.split('?')[0] ?? '')) return void refuse(reply, 'process')
     }
@@ -72,6 +74,14 @@ export function limitConnections(app: FastifyInstance, { config, metrics }: Pick
     }
     done()
   })
+
+  function reserve(socket: Socket) {
+    const waiting = new AbortController()
+    reserved.set(socket, waiting)
+    void clock.sleep(RESERVED_HEAD_MS, waiting.signal).then(() => {
+      if (!waiting.signal.aborted) socket.destroy()
+    })
+  }
 
   function refuse(reply: FastifyReply, limit: 'process' | 'address') {
     metrics.connectionRefused(limit)

@@ -96,6 +96,28 @@ describe('Idempotency-Key', () => {
     expect([reply.status, reply.body.code, reply.body.error.reason]).toEqual([409, 'idempotency_key_mismatch', 'different_request'])
   })
 
+  test.each([
+    ['a/', 'a', '/api/client/users/a%2F', '/api/client/users/a'],
+    ['a/', 'a%2F', '/api/client/users/a%2F', '/api/client/users/a%252F'],
+  ])('deleting the users %j and %j are different requests', async (one, other, first, second) => {
+    await using w = await world()
+    expect((await w.post(batch, [{ external_id: one }, { external_id: other }])).body.succeeded).toBe(2)
+    expect((await w.delete(first, key('k'))).status).toBe(204)
+    const reply = await w.delete(second, key('k'))
+    expect([reply.status, reply.body?.error.reason]).toEqual([409, 'different_request'])
+    expect((await w.get(`/api/client/users/${encodeURIComponent(other)}`)).status).toBe(200)
+  })
+
+  test('a path with and without a last slash, and however it is encoded, is the same request', async () => {
+    await using w = await world()
+    await w.post(batch, [{ external_id: 'a:b' }])
+    const replies = [await w.delete('/api/client/users/a:b', key('k')), await w.delete('/api/client/users/a%3A%62/', key('k'))]
+    expect(replies.map(({ status, headers }) => [status, headers['idempotent-replayed']])).toEqual([
+      [204, undefined],
+      [204, 'true'],
+    ])
+  })
+
   test('two credentials can use the same key independently', async () => {
     await using w = await world()
     await w.post(batch, [{ external_id: 'a' }], key('k'))

@@ -105,6 +105,9 @@ describe('parameters', () => {
   test.each<[Record<string, string>, string, string]>([
     [{ limit: '101' }, 'limit', 'validation_failed'],
     [{ limit: '-2' }, 'limit', 'validation_failed'],
+    [{ limit: '10000' }, 'limit', 'validation_failed'],
+    [{ limit: '-10000' }, 'limit', 'validation_failed'],
+    [{ limit: '9'.repeat(400) }, 'limit', 'validation_failed'],
     [{ limit: '1.5' }, 'limit', 'parameter_invalid_format'],
     [{ page: 'back' }, 'page', 'parameter_invalid_format'],
     [{ sort: 'colour' }, 'sort', 'parameter_invalid_format'],

@@ -97,7 +97,7 @@ const isOfType: Record<Sort['type'], (value: string | number) => boolean> = {
 
 function readLimit(text: string | undefined, wrong: (param: string, message: string, code?: Fault['code']) => void): number {
   if (text === undefined || text === '' || text === 'null') return LIMIT_DEFAULT
-  if (!/^-?\d{1,4}$/.test(text)) {
+  if (!/^-?\d+$/.test(text)) {
     wrong('limit', 'The value of `limit` must be an integer.')
     return LIMIT_DEFAULT
   }

@@ -266,8 +266,8 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   essential?: true
   /** Codes of errors that the shape of the route does not show, for the API reference. */
   errors?: readonly ErrorCode[]
-  /** The rate limit of a utility. */
-  bucket?: 'ext' | 'egress'
+  /** The rate limit of requests that leave the server, instead of the one for reads, writes or utilities. */
+  bucket?: 'egress'
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that replies with 204 returns nothing.
   run: (ctx: CtxOf<A>, input: InputOf<A, P, Q, B, R, U, W>) => Promise<Static<R> | Written<Static<R>> | undefined | void>
   /** Completes the reply once the effects have committed or, with an `Idempotency-Key`, right before that. */

@@ -82,7 +82,12 @@ function withVersion({ def: { versioned } }: CompiledRoute, { headers }: Exchang
   return reply
 }
 
-const pathOf = (request: FastifyRequest) => decodeURIComponent(request.raw.url?.split('?')[0] ?? '').replace(/\/$/, '')
+/** The path in one spelling. A slash within an id stays encoded, so that no two paths become one. */
+function pathOf(request: FastifyRequest): string {
+  const path = (request.raw.url?.split('?')[0] ?? '').replace(/\/$/, '')
+  const segments = path.split('/').map((segment) => decodeURIComponent(segment).replaceAll('%', '%25').replaceAll('/', '%2F'))
+  return segments.join('/')
+}
 
 function spendRateLimits(
   ctx: Ctx,
@@ -91,7 +96,7 @@ function spendRateLimits(
   credential: Credential,
   { request, spent }: Exchange,
 ): Record<string, string> {
-  const names: BucketName[] = isExt ? [def.bucket ?? 'ext'] : def.method === 'GET' ? ['read'] : ['write']
+  const names: BucketName[] = [def.bucket ?? (isExt ? 'ext' : def.method === 'GET' ? 'read' : 'write')]
   if (def.list && asksForAll((request.query as { text: string }).text)) names.push('all')
   return limits.spend(names, String(credential.keyId), ctx.clock.now().getTime(), spent)
 }

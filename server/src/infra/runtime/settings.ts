@@ -129,7 +129,10 @@ export const settings = {
   RATE_WRITE: count(1000, 'Writes per second per key. 0 disables the limit.'),
   RATE_ALL_PER_MIN: count(30, 'Requests with `limit=-1` per minute per key. 0 disables the limit.'),
   RATE_EXT: count(50, 'Utility calls per second per key. 0 disables the limit.'),
-  RATE_EGRESS_PER_MIN: count(60, 'SPF look-ups and TCP checks per minute per key. 0 disables the limit.'),
+  RATE_EGRESS_PER_MIN: count(
+    60,
+    'SPF look-ups, TCP checks, test sends of campaigns and released sandbox emails per minute per key. 0 disables the limit.',
+  ),
   RATE_USER: count(10, 'Requests per second with a user token, per user. 0 disables the limit.'),
   RATE_PAGE: count(
     1000,
@@ -165,7 +168,7 @@ export const settings = {
   PROJECTS_MAX: wholeCount(1000, 'Maximum number of projects per organisation. 0 means unlimited.'),
   IDEMPOTENCY_TTL_H: count(24, 'Hours for which an Idempotency-Key is stored.'),
   IDEMPOTENCY_WAIT_MS: count(5000, 'Milliseconds that a repeated request with the same Idempotency-Key waits for the first one to finish.'),
-  CONSOLE_IDLE_H: count(12, 'Hours after which an unused console session ends.'),
+  CONSOLE_IDLE_H: count(12, 'Hours after which an unused console session ends. A page that is open but not touched does not use it.'),
   CONSOLE_SESSION_H: count(168, 'Hours after which a console session ends even if it is in use.'),
   LOCAL_SIGN_IN: flag(
     true,

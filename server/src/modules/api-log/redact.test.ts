@@ -123,6 +123,8 @@ test.each<[string | undefined, string | null]>([
   ['ana@example.com', null],
   ['either.list_id', 'either.list_id'],
   ['Idempotency-Key', 'Idempotency-Key'],
+  ['If-Match', 'If-Match'],
+  ['If-None-Match', 'If-None-Match'],
   ['listId', 'listId'],
   ['to', 'to'],
 ])('an error about %s is kept as one about %s', (param, kept) =>

@@ -82,7 +82,7 @@ export function redactedParam({ body, form, query, params = {}, list }: Route, p
   return known === 0 ? null : pathOf(parts.slice(0, known))
 }
 
-const HEADERS = ['body', 'Content-Type', 'Content-Encoding', 'Idempotency-Key', 'Service-Version', 'If-Match']
+const HEADERS = ['body', 'Content-Type', 'Content-Encoding', 'Idempotency-Key', 'Service-Version', 'If-Match', 'If-None-Match']
 
 const pathOf = (parts: string[]) =>
   parts.reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '')

@@ -211,12 +211,21 @@ describe('the chain', () => {
     await w.drain('audit.purge')
     expect(await entries(w)).toMatchObject([{ position: 5 }])
     expect(await check(w)).toEqual({ is_intact: true, entries: 1, first_wrong: null })
+    w.advance('401 days')
+    await w.drain('audit.purge')
+    expect(await check(w)).toEqual({ is_intact: true, entries: 0, first_wrong: null })
+    await w.post('/api/client/lists', { name: 'F', type: 'static' })
+    expect(await check(w)).toEqual({ is_intact: true, entries: 1, first_wrong: null })
+    await select(w, `delete from audit_entries where position = 6 and project_id = ${w.projectId}`)
+    expect(await check(w)).toEqual({ is_intact: false, entries: 0, first_wrong: 6 })
   })
 
   test.each([
     ['changed', `update audit_entries set actor_name = 'Mallory' where position = 2`, 2],
     ['removed', 'delete from audit_entries where position = 2', 3],
     ['removed at the end', 'delete from audit_entries where position = 3', 3],
+    ['removed at the beginning', 'delete from audit_entries where position = 1', 2],
+    ['removed with all others', 'delete from audit_entries where true', 1],
   ])('shows that an entry was %s', async (_, statement, first_wrong) => {
     await using w = await world()
     for (const name of ['A', 'B', 'C']) await w.post('/api/client/lists', { name, type: 'static' })

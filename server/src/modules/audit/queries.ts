@@ -2,7 +2,8 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
-import { AuditRow, ChainRow } from './schema.ts'
+import { Count } from '../../lib/shapes.ts'
+import { AuditRow, ChainEnds, ChainRow } from './schema.ts'
 
 export const auditListing = listing({
   resource: 'audit',
@@ -90,16 +91,26 @@ export const chainAfter = (ctx: Ctx, chain: Chain, position: number, limit: numb
         limit ${limit}`,
   )
 
-/** The end of a chain; undefined when it has no entries. */
-export const endOfChain = (ctx: Ctx, { organisationId, projectId }: Chain) =>
+/** Where a chain ends; undefined when it never had an entry. */
+export const endsOfChain = (ctx: Ctx, { organisationId, projectId }: Chain) =>
   ctx.db.first(
-    ChainRow,
-    sql`select position, hash from audit_chains where project_id = ${projectId ?? 0} and organization_id = ${organisationId}`,
+    ChainEnds,
+    sql`select position, purged_position from audit_chains where project_id = ${projectId ?? 0} and organization_id = ${organisationId}`,
   )
 
-/** Deletes entries that are too old. Returns how many. */
-export const purgeEntries = (ctx: Ctx, before: Date, limit: number) =>
-  ctx.db.run(
-    sql`delete from audit_entries
-        where id in (select id from audit_entries where created_at < ${before} order by created_at limit ${limit})`,
+/** Deletes entries that are too old, and notes in their chains that they are not missing. Returns how many. */
+export const purgeEntries = (ctx: Ctx, before: Date, limit: number): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`with purged as (
+          delete from audit_entries
+          where id in (select id from audit_entries where created_at < ${before} order by created_at limit ${limit})
+          returning coalesce(project_id, 0) as project_id, organization_id, position
+        ), noted as (
+          update audit_chains c
+          set purged_position = greatest(c.purged_position, p.position)
+          from (select project_id, organization_id, max(position) as position from purged group by 1, 2) p
+          where c.project_id = p.project_id and c.organization_id = p.organization_id
+        )
+        select count(*)::integer as count from purged`,
   )

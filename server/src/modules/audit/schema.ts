@@ -86,3 +86,6 @@ export const AuditCheck = Exact(
 export type AuditCheck = Static<typeof AuditCheck>
 
 export const ChainRow = Type.Object({ position: Type.Integer(), hash: Type.String() })
+
+/** The position of the last entry of a chain, and of the last one that was deleted by age; 0 if none was. */
+export const ChainEnds = Type.Object({ position: Type.Integer(), purged_position: Type.Integer() })

@@ -117,24 +117,29 @@ export async function checkChain(ctx: CallerCtx): Promise<AuditCheck> {
   const { caller, projectId = null } = ctx
   const organisationId = caller.kind === 'organisation' ? caller.organisationId : (ctx.origin?.organisationId as OrganisationId)
   const chain = { organisationId, projectId: caller.kind === 'organisation' ? null : projectId }
-  const end = await queries.endOfChain(ctx, chain)
+  const ends = await queries.endsOfChain(ctx, chain)
   let entries = 0
+  let first: number | undefined
   let last: { position: number; hash: string } | undefined
   for (;;) {
     const rows = await queries.chainAfter(ctx, chain, last?.position ?? 0, CHECKED_AT_ONCE)
     for (const row of rows) {
       if (!follows(last, row)) return { is_intact: false, entries, first_wrong: row.position }
       entries++
+      first ??= row.position
       last = row
     }
     if (rows.length < CHECKED_AT_ONCE) break
   }
-  // Entries may have been added since the end was read, but none may be missing before it.
-  const isWhole = end === undefined || entries === 0 || (last?.position ?? 0) >= end.position
-  return { is_intact: isWhole, entries, first_wrong: isWhole ? null : (last?.position ?? 0) + 1 }
+  // Read again, because entries may have been deleted by age since. None may be missing between these and the end that was read before.
+  const purged = (await queries.endsOfChain(ctx, chain))?.purged_position ?? 0
+  if (first !== undefined && first > purged + 1) return { is_intact: false, entries, first_wrong: first }
+  const reached = last?.position ?? purged
+  const isWhole = ends === undefined || reached >= ends.position
+  return { is_intact: isWhole, entries, first_wrong: isWhole ? null : reached + 1 }
 }
 
-/** Whether an entry is as it was written, and follows the one before. The first that is left may follow one that was deleted by age. */
+/** Whether an entry is as it was written, and follows the one before. The first that is left follows one that was deleted by age. */
 function follows(last: { position: number; hash: string } | undefined, row: AuditRow): boolean {
   const { id: _, hash, previous_hash, ...entry } = present(row)
   if (last && (row.position !== last.position + 1 || previous_hash !== last.hash)) return false

@@ -26,7 +26,7 @@ describe('keys', () => {
     expect((await w.get('/api/client/keys?q=CI')).text).not.toContain(body.value)
   })
 
-  test('any key may read itself, and only `admin` keys may read others', async () => {
+  test('any secret key may read itself, and only `admin` keys may read others', async () => {
     await using w = await world()
     const { body } = await w.post('/api/client/keys', { name: 'own' })
     expect((await w.get(`/api/client/keys/${body.id}`, { key: body.value })).status).toBe(200)

@@ -20,8 +20,9 @@ describe('allowed_origins', () => {
 
   test('are those from which requests are accepted', async () => {
     await using w = await world()
-    const { value, id, allowed_origins } = await keyFor(w, [SHOP, 'http://localhost:5173'])
-    expect(allowed_origins).toEqual([SHOP, 'http://localhost:5173'])
+    const origins = [SHOP, 'http://localhost:5173', 'https://shop.example:80', 'http://[::1]:8080', 'https://xn--kfer-loa.example']
+    const { value, id, allowed_origins } = await keyFor(w, origins)
+    expect(allowed_origins).toEqual(origins)
     const fine = await track(w, ['x'], { key: value, origin: SHOP })
     expect([fine.status, fine.headers['access-control-allow-origin'], fine.headers.vary]).toEqual([204, SHOP, 'Origin, Accept-Encoding'])
     for (const headers of [{ origin: 'https://shop.example.evil' }, { origin: 'http://shop.example' }, { origin: 'null' }, {}]) {
@@ -48,15 +49,26 @@ describe('allowed_origins', () => {
     expect((await track(w, ['x'], { key: secret.value })).status).toBe(204)
   })
 
-  test.each(['shop.example', 'https://shop.example/', 'https://shop.example/path', 'https://Shop.example', '*', 'ftp://shop.example', ''])(
-    'cannot contain %j, which is not an origin as browsers send it',
-    async (origin) => {
-      await using w = await world()
-      const reply = await w.post('/api/client/keys', { name: 'Web', scope: 'public', allowed_origins: [origin] })
-      expect([400, 422]).toContain(reply.status)
-      expect(reply.body.error.param).toBe('allowed_origins[0]')
-    },
-  )
+  test.each([
+    'shop.example',
+    'https://shop.example/',
+    'https://shop.example/path',
+    'https://Shop.example',
+    'https://shop.example:443',
+    'http://shop.example:80',
+    'https://shop.example:08443',
+    'https://shop.example:99999',
+    'http://127.1',
+    'http://[0:0:0:0:0:0:0:1]:8080',
+    '*',
+    'ftp://shop.example',
+    '',
+  ])('cannot contain %j, which is not an origin as browsers send it', async (origin) => {
+    await using w = await world()
+    const reply = await w.post('/api/client/keys', { name: 'Web', scope: 'public', allowed_origins: [origin] })
+    expect([400, 422]).toContain(reply.status)
+    expect(reply.body.error.param).toBe('allowed_origins[0]')
+  })
 })
 
 test('the requests of an address are limited, and those of other keys and addresses are not', async () => {

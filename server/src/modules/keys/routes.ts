@@ -60,7 +60,7 @@ export const keyRoutes = [
     method: 'GET',
     path: '/api/client/keys/{keyId}',
     summary: 'Read an API key, with its value masked.',
-    description: 'Any key may read itself. Reading other keys needs the role `admin`.',
+    description: 'Any secret key may read itself. Reading other keys needs the role `admin`.',
     access: { secret: 'admin', ownKey: true },
     params,
     reply: Key,

@@ -178,6 +178,29 @@ describe('signing in', () => {
     if (whose === 'member') expect(await fail()).toBe(401)
   })
 
+  test('has ten attempts also of those that come at the same time', async () => {
+    await using w = await world()
+    const { email } = await member(w, 'member')
+    const replies = await Promise.all(Array.from({ length: 30 }, () => signIn(w, email, 'wrong')))
+    const withStatus = (status: number) => replies.filter((reply) => reply.status === status)
+    expect([withStatus(401).length, withStatus(429).length]).toEqual([10, 20])
+    expect(new Set(withStatus(429).map(({ headers }) => headers['retry-after']))).toEqual(new Set(['30']))
+  })
+
+  test('waits at most 15 minutes, however many attempts failed', async () => {
+    await using w = await world()
+    const fail = () => signIn(w, 'patient@example.com', 'wrong')
+    const waits = []
+    for (let count = 0; count < 9; count++) await fail()
+    for (let count = 0; count < 7; count++) {
+      expect((await fail()).status).toBe(401)
+      const seconds = Number((await fail()).headers['retry-after'])
+      waits.push(seconds)
+      w.advance(seconds * 1000)
+    }
+    expect(waits).toEqual([30, 60, 120, 240, 480, 900, 900])
+  })
+
   test.each(['signing in', 'signing in, which makes the hash again', 'changing it'])(
     'with the password that is being reset is refused: %s',
     async (way) => {
@@ -288,6 +311,26 @@ describe('a session', () => {
     expect(await end()).toEqual({ expires_at: latest_expires_at, latest_expires_at, remaining_seconds: 25_200 })
     w.advance('7 hours')
     expect((await end()).error.reason).toBe('session_invalid')
+  })
+
+  test('is not kept by requests that a page makes by itself, with a project or without, and by news of an open editor', async () => {
+    await using w = await world()
+    const { headers, id } = await member(w, 'member', 'editor')
+    const end = async () => (await w.get('/api/console/session/end', { key: null, headers })).body.expires_at
+    const [expiresAt, activeAt] = [await end(), await select(w, `select active_at from members where id = ${id}`)]
+    w.advance('2 minutes')
+    const background = { ...headers, 'carillon-background': '1' }
+    const about = { project_id: w.projectId, object: 'campaign', object_id: 7 }
+    const replies = [
+      await session(w, background),
+      await w.get('/api/client/projects', { key: null, headers: background }),
+      await w.get('/api/client/lists', { key: null, headers: { ...background, 'carillon-project': String(w.projectId) } }),
+      await w.put('/api/console/presence', about, { key: null, headers }),
+    ]
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect([await end(), await select(w, `select active_at from members where id = ${id}`)]).toEqual([expiresAt, activeAt])
+    await w.get('/api/client/lists', { key: null, headers: { ...headers, 'carillon-project': String(w.projectId) } })
+    expect(Date.parse(await end()) - Date.parse(expiresAt)).toBe(120_000)
   })
 
   test('is listed, and revoked from another one; signing out ends its own', async () => {

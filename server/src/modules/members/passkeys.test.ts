@@ -223,6 +223,25 @@ describe('a passkey as second factor', () => {
     expect((await begin(fresh)).status).toBe(200)
   })
 
+  test.each([
+    [{}, 422],
+    [{ OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'x' }, 204],
+    [{ OIDC_ISSUER: 'https://other.example.com', OIDC_CLIENT_ID: 'x' }, 422],
+  ])('that is the only way in beside a sign-in at https://id.example.com/ with the settings %j is removed with %i', async (env, status) => {
+    await using w = await world({ env: { BASE_URL: ORIGIN, ...env } })
+    const one = await member(w, 'member')
+    const { options } = (await w.post('/api/console/profile/passkeys/begin', { current_password: PASSWORD }, as(one))).body
+    const added = await w.post('/api/console/profile/passkeys', { name: 'Laptop', ...openAuthenticator().create(options, ORIGIN) }, as(one))
+    await select(w, `update members set password_hash = null where id = ${one.id}`)
+    await select(w, "delete from member_identities where issuer = 'https://id.example.com/'")
+    await select(
+      w,
+      `insert into member_identities (issuer, subject, member_id, organization_id, created_at, used_at)
+       values ('https://id.example.com/', 'kim', ${one.id}, ${w.organisationId}, now(), now())`,
+    )
+    expect((await w.post(`/api/console/profile/passkeys/${added.body.id}/remove`, {}, as(one))).status).toBe(status)
+  })
+
   test('ends with the link of an operator', async () => {
     const { one, authenticator } = await withPasskey()
     const token = String(await operatorLink(w.ctx, one.email)).split('#token=')[1]

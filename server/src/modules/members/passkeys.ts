@@ -17,7 +17,7 @@ import { type RelyingParty, relyingPartyOf } from './relying-party.ts'
 import type { NewPasskey, Passkey, PasskeyAnswer, PasskeyInput, PasskeyOptions } from './schema.ts'
 import { dropRecoveryCodes, holderOf, renewRecoveryCodes, secondFactorOf } from './second-factor.ts'
 import { requireLocalSignIn, signedIn } from './sign-in.ts'
-import { hasIdentity } from './single-sign-on.queries.ts'
+import { signsInAtProvider } from './single-sign-on.ts'
 
 /** Loaded when it is used, because loading it takes longer than the rest of the module. */
 const webauthn = () => import('@simplewebauthn/server')
@@ -145,7 +145,7 @@ export async function removePasskey(ctx: MemberCtx, id: PasskeyId, password: str
     const holder = holderOf(ctx)
     const removed = await queries.deletePasskey(ctx, holder, id)
     if (!removed) throw new ApiError('resource_missing', 'You have no passkey with that identifier.')
-    const hasOther = password_hash !== null || (await hasIdentity(ctx, holder)) || (await queries.hasPasskey(ctx, holder))
+    const hasOther = password_hash !== null || (await signsInAtProvider(ctx, holder)) || (await queries.hasPasskey(ctx, holder))
     if (!hasOther) throw new ApiError('validation_failed', 'This passkey is your only way to sign in. Add another one first.')
     await dropRecoveryCodes(ctx, holder)
     await recordAction(ctx, null, 'member.passkey_removed', ctx.memberId, { before: { passkey: removed.name } })

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { createSecrets } from '../../infra/runtime/secrets.ts'
 import { hashPassword, isOutdated, isPassword, requireGoodPassword } from './passwords.ts'
-import { waitAfter } from './throttle.ts'
 
 const ctx = {
   config: { PASSWORD_HASH_KIB: 8 },
@@ -52,12 +51,3 @@ test.each([
   if (isGood) expect(check).not.toThrow()
   else expect(check).toThrow(/password/)
 })
-
-test.each([
-  [1, 0],
-  [9, 0],
-  [10, 30_000],
-  [11, 60_000],
-  [15, 900_000],
-  [1000, 900_000],
-])('after %i failures the wait is %i ms', (failures, ms) => expect(waitAfter(failures)).toBe(ms))

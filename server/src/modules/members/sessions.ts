@@ -58,7 +58,7 @@ export async function sessionOf(ctx: Ctx, token: string): Promise<MemberSession>
   return { ...memberOf(session), ...(renewed && { renewed }) }
 }
 
-/** Looks up a session for a stream that stays open, which is not a use of it. Throws 401. */
+/** Looks up a session for a request that is no use of it: it is neither renewed nor kept from ending. Throws 401. */
 export const peekSession = async (ctx: Ctx, token: string): Promise<MemberSession> => memberOf(await findLive(ctx, token))
 
 async function findLive(ctx: Ctx, token: string): Promise<SessionRow> {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, MemberCtx } from '../../infra/runtime/ctx.ts'
 import type { MemberId, OrganisationId, SessionId } from '../../lib/ids.ts'
-import { Flag, IdOf, Nullable } from '../../lib/shapes.ts'
+import { IdOf, Nullable } from '../../lib/shapes.ts'
 import type { Holder } from './second-factor.queries.ts'
 
 type NewRedirect = { stateHash: string; bindingHash: string; sealed: string; expiresAt: Date }
@@ -55,11 +55,13 @@ export const insertIdentity = (ctx: InTx<Ctx>, { id, organization_id }: Holder, 
         on conflict do nothing`,
   )
 
-export const hasIdentity = (ctx: Ctx, { id, organization_id }: Holder): Promise<boolean> =>
-  ctx.db.value(
-    Flag,
-    sql`select exists (select from member_identities where organization_id = ${organization_id} and member_id = ${id}) as exists`,
-  )
+const IssuerRow = Type.Object({ issuer: Type.String() })
+
+/** The providers that have named the member. */
+export const issuersOf = async (ctx: Ctx, { id, organization_id }: Holder): Promise<string[]> =>
+  (
+    await ctx.db.many(IssuerRow, sql`select issuer from member_identities where organization_id = ${organization_id} and member_id = ${id}`)
+  ).map(({ issuer }) => issuer)
 
 export const deleteIdentities = (ctx: Ctx, { id, organization_id }: Holder) =>
   ctx.db.run(sql`delete from member_identities where organization_id = ${organization_id} and member_id = ${id}`)

@@ -12,6 +12,7 @@ import { identifiedMember } from './identified-member.ts'
 import { groupsOf, mappedRoles } from './mapped-roles.ts'
 import { authorizationUrl, type Checks, type Claims, endSessionUrl, redeem } from './open-id.ts'
 import type { SingleSignOnAnswer, SingleSignOnStart } from './schema.ts'
+import type { Holder } from './second-factor.queries.ts'
 import { signedIn } from './sign-in.ts'
 import * as queries from './single-sign-on.queries.ts'
 
@@ -20,6 +21,15 @@ const REDIRECT_MS = 10 * MINUTE_MS
 
 /** Whether the settings name a provider. */
 export const hasProvider = ({ config }: Ctx): boolean => config.OIDC_ISSUER !== undefined
+
+/** Whether the provider of the settings has named the member before. */
+export async function signsInAtProvider(ctx: Ctx, holder: Holder): Promise<boolean> {
+  const { OIDC_ISSUER: issuer } = ctx.config
+  if (issuer === undefined) return false
+  // As discovery compares them: a host alone is the same with and without a slash.
+  const { href } = new URL(issuer)
+  return (await queries.issuersOf(ctx, holder)).some((known) => URL.parse(known)?.href === href)
+}
 
 const redirectUri = (ctx: Ctx): string => `${ctx.baseUrl()}/sign-in/callback`
 const contextOf = (state: string) => `sign_in_redirect:${sha256(state)}`

@@ -3,28 +3,32 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { Instant, Nullable } from '../../lib/shapes.ts'
 
-const Failures = Type.Object({ failures: Type.Integer() })
+export type Waits = {
+  /** So many failures have no wait. */
+  free: number
+  /** The seconds to wait after each failure beyond these; the last of them after all further ones. */
+  seconds: number[]
+}
 
-/** Counts a failure of an address that is not blocked, and returns the number of failures. Undefined while the address is blocked. */
-export const countFailure = async (ctx: Ctx, emailHash: string, since: Date): Promise<number | undefined> =>
-  (
-    await ctx.db.first(
-      Failures,
-      sql`insert into sign_in_failures as f (email_hash, failures, failed_at) values (${emailHash}, 1, ${ctx.clock.now()})
-          on conflict (email_hash) do update
-          set failures = case when f.failed_at <= ${since} then 1 else f.failures + 1 end, failed_at = excluded.failed_at, blocked_until = null
-          where f.blocked_until is null or f.blocked_until <= ${ctx.clock.now()}
-          returning failures`,
-    )
-  )?.failures
+/**
+ * Counts a failure of an address that is not blocked, and blocks the address if it has to wait now: in one statement, so that attempts at the same time come
+ * one after the other. 0 while the address is blocked.
+ */
+export const countFailure = (ctx: Ctx, emailHash: string, since: Date, { free, seconds }: Waits): Promise<number> =>
+  ctx.db.run(
+    sql`insert into sign_in_failures as f (email_hash, failures, failed_at) values (${emailHash}, 1, ${ctx.clock.now()})
+        on conflict (email_hash) do update
+        set failures = case when f.failed_at <= ${since} then 1 else f.failures + 1 end,
+            failed_at = excluded.failed_at,
+            blocked_until = case when f.failed_at > ${since} and f.failures >= ${free}
+              then excluded.failed_at + make_interval(secs => (${seconds}::integer[])[least(f.failures + 1 - ${free}, ${seconds.length})]) end
+        where f.blocked_until is null or f.blocked_until <= ${ctx.clock.now()}`,
+  )
 
 const Blocked = Type.Object({ blocked_until: Nullable(Instant) })
 
 export const blockedUntil = async (ctx: Ctx, emailHash: string): Promise<Date | null> =>
   (await ctx.db.first(Blocked, sql`select blocked_until from sign_in_failures where email_hash = ${emailHash}`))?.blocked_until ?? null
-
-export const block = (ctx: Ctx, emailHash: string, until: Date) =>
-  ctx.db.run(sql`update sign_in_failures set blocked_until = ${until} where email_hash = ${emailHash}`)
 
 export const clearFailures = (ctx: Ctx, emailHash: string) => ctx.db.run(sql`delete from sign_in_failures where email_hash = ${emailHash}`)
 

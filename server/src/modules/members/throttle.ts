@@ -8,15 +8,10 @@ import { ApiError } from '../../lib/errors.ts'
 import { HOUR_MS, SECOND_MS } from '../../lib/times.ts'
 import * as queries from './throttle.queries.ts'
 
-const FREE_FAILURES = 10
-const WAIT_FIRST_MS = 30 * SECOND_MS
-const WAIT_MAX_MS = 15 * 60 * SECOND_MS
+/** The tenth failure in a row has the first wait. */
+const WAITS: queries.Waits = { free: 9, seconds: [30, 60, 120, 240, 480, 900] }
 /** Failures are forgotten after this time without another one. */
 const KEPT_MS = 24 * HOUR_MS
-
-/** How long to wait after this many failures. */
-export const waitAfter = (failures: number): number =>
-  failures < FREE_FAILURES ? 0 : Math.min(WAIT_MAX_MS, WAIT_FIRST_MS * 2 ** (failures - FREE_FAILURES))
 
 /**
  * Runs an attempt to sign in. It counts as a failure before it begins, so that attempts at the same time cannot be more than the limit; one
@@ -26,16 +21,13 @@ export async function throttled<T>(ctx: Ctx, email: string, attempt: () => Promi
   const hash = sha256(email)
   const now = ctx.clock.now()
   const since = new Date(now.getTime() - KEPT_MS)
-  const failures = await queries.countFailure(ctx, hash, since)
-  if (failures === undefined) {
+  if ((await queries.countFailure(ctx, hash, since, WAITS)) === 0) {
     const until = await queries.blockedUntil(ctx, hash)
     const seconds = Math.max(1, Math.ceil(((until ?? now).getTime() - now.getTime()) / SECOND_MS))
     throw new ApiError('rate_limited', `Too many failed attempts. Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`, {
       headers: { 'retry-after': String(seconds) },
     })
   }
-  const waitMs = waitAfter(failures)
-  if (waitMs > 0) await queries.block(ctx, hash, new Date(now.getTime() + waitMs))
   const result = await attempt()
   await queries.clearFailures(ctx, hash)
   return result

@@ -51,7 +51,8 @@ export async function* listen(ctx: ProjectCtx, topics: Topic[], live: LiveCall):
   // The headers go out at once, before there is anything to tell.
   yield 'heartbeat'
   while (!live.signal.aborted) {
-    const states = await watcher.next(HEARTBEAT_MS, live.signal)
+    const permittedMs = permittedAt + PERMITTED_FOR_MS - ctx.clock.now().getTime()
+    const states = await watcher.next(Math.min(HEARTBEAT_MS, permittedMs), live.signal)
     if (live.signal.aborted) return
     const now = ctx.clock.now().getTime()
     if (now - permittedAt >= PERMITTED_FOR_MS) {

@@ -153,6 +153,20 @@ test('a stream of a member ends when the session ends, and does not keep it aliv
   expect(seen.events[1]).toMatchObject({ event: 'expired', data: { reason: 'session_invalid' } })
 })
 
+test('a stream ends 30 seconds after its session', async () => {
+  const { headers } = await member(w, 'member', 'support')
+  const seen = await stream('sandbox', { ...headers, 'carillon-project': String(w.projectId) })
+  await seen.until(({ length }) => length === 1, 'still')
+  expect((await w.post('/api/console/sign-out', undefined, { key: null, headers })).status).toBe(200)
+  // Between the seconds, the server gets to work.
+  for (let seconds = 0; seconds < 35; seconds++) {
+    await w.get('/readyz')
+    w.advance('1 second')
+  }
+  await seen.until(({ length }) => length === 2, 'still')
+  expect(seen.events[1]).toMatchObject({ event: 'expired' })
+})
+
 test('a member without a role in the project gets no stream, and a key at most 20', async () => {
   const { headers } = await member(w, 'member')
   const refused = await stream('sandbox', { ...headers, 'carillon-project': String(w.projectId) })
