@@ -133,6 +133,7 @@ describe('each fault of a host has its steps, and an outcome for each recipient'
     ['EHLO and HELO refused', { script: { EHLO: '550 no', HELO: '550 no' } }, kim, ['mx1 EHLO 550'], ['kim temporary 550 site']],
     ['EHLO refused and HELO not', { script: { EHLO: '502 what?' } }, kim, [noTls], ['kim delivered 250']],
     ['EHLO that closes', { script: { EHLO: ends('close') } }, kim, ['mx1 EHLO'], ['kim temporary site']],
+    ['STARTTLS that says 421', { script: { STARTTLS: '421 4.3.2 busy' } }, kim, ['mx1 STARTTLS 421 none'], ['kim temporary 421 site']],
     ['a handshake of garbage', { tls: 'garbage' }, kim, ['mx1 STARTTLS plaintext'], ['kim delivered 250']],
     ['a handshake that closes', { tls: 'closes' }, kim, ['mx1 STARTTLS plaintext'], ['kim delivered 250']],
     ['no common version of TLS', { tls: 'no-common-version' }, kim, ['mx1 STARTTLS plaintext'], ['kim delivered 250']],
@@ -569,6 +570,24 @@ describe('connections', () => {
     expect(hostOf(name).counts.made).toBe(1)
     expect(hostOf(name).mails.map(({ content }) => content.toString().trimEnd())).toEqual(contents.map(String))
   })
+
+  test.each([
+    ['250 2.0.0 queued', 'kim delivered 250', 2],
+    ['452 4.3.1 full', 'kim temporary 452 recipient', 1],
+    ['552 5.3.4 too large', 'kim permanent 552', 1],
+    ['354 go on', 'kim temporary site', 1],
+  ])(
+    'a host that replies %s to a large mail before its end, and once more to the end, cannot mislead the next mail',
+    async (early, first, accepted) => {
+      using client = open()
+      const name = host({ script: { DATA: ({ connection }) => (connection === 1 ? `354 go on\r\n${early}` : undefined) } })
+      const content = Buffer.alloc(200_000, 'Hello\r\n')
+      const limits = { connections: 1, mailsPerConnection: 100 }
+      const all = await Promise.all([content, kim.content].map((content) => client.deliver(routeTo(name), { ...kim, content }, limits)))
+      expect(all.map(outcomes)).toEqual([[first], ['kim delivered 250']])
+      expect(hostOf(name).counts).toMatchObject({ made: 2, accepted })
+    },
+  )
 
   test('a refused mail is followed by the next one over the same connection', async () => {
     using client = open()

@@ -150,7 +150,7 @@ async function tryOnce(visit: Visit, demand: TlsDemand, address: string, isPlain
   const isContinued = isTlsFailure && demand.tls === 'if offered'
   const fallback = isContinued ? ('plaintext' as const) : isLast ? ('none' as const) : ('next-host' as const)
   const reply = opened.is === 'refused' ? { reply: replyOf(opened.reply) } : {}
-  const noTls = stage === 'STARTTLS' && !isTlsFailure ? { noTls: true as const, required: true } : {}
+  const noTls = stage === 'STARTTLS' && opened.is === 'broken' && !isTlsFailure ? { noTls: true as const, required: true } : {}
   steps.push({ is: 'failed', host, stage, peer, reason, ...reply, ...(stage === 'STARTTLS' && { fallback }), ...noTls })
   return isContinued ? { is: 'tls failed' } : leave(visit, reason, opened)
 }
