@@ -9,7 +9,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 export type Script = Partial<Record<Stage, string>>
 type Stage = 'GREETING' | 'EHLO' | 'HELO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'BODY'
 
-export type ScriptedSmtp = AsyncDisposable & { host: string; port: number; received(): number; begun(): number }
+export type ScriptedSmtp = AsyncDisposable & { host: string; port: number; made(): number; received(): number; begun(): number }
 
 const REPLIES: Required<Script> = {
   GREETING: '220 mx.example ESMTP',
@@ -27,10 +27,12 @@ const REPLIES: Required<Script> = {
 export async function openScriptedSmtp(script: Script, { cutsContent = 0 } = {}): Promise<ScriptedSmtp> {
   const replies = { ...REPLIES, ...script }
   const sockets = new Set<Socket>()
+  let made = 0
   let received = 0
   let begun = 0
   let cuts = cutsContent
   const server = createServer((socket) => {
+    made++
     sockets.add(socket)
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
     const reply = (at: keyof Script) => (replies[at] === 'cut' ? socket.destroy() : socket.write(`${replies[at]}\r\n`))
@@ -67,6 +69,7 @@ export async function openScriptedSmtp(script: Script, { cutsContent = 0 } = {})
   return {
     host: '127.0.0.1',
     port: (server.address() as AddressInfo).port,
+    made: () => made,
     received: () => received,
     begun: () => begun,
     async [Symbol.asyncDispose]() {

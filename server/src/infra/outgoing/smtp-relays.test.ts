@@ -3,7 +3,7 @@ import { openDrippingHost } from '../../../test/dripping-host.ts'
 import { unusedPort } from '../../../test/fake-provider.ts'
 import { openListener } from '../../../test/listener.ts'
 import { openRelay, type RelayReply } from '../../../test/relay.ts'
-import { openScriptedSmtp } from '../../../test/scripted-smtp.ts'
+import { openScriptedSmtp, type Script } from '../../../test/scripted-smtp.ts'
 import { egressPolicy } from '../../lib/egress.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { loadOrCreateAuthority } from './dev-authority.ts'
@@ -57,6 +57,16 @@ describe('the reply of a relay is returned in full', () => {
       'the recipient is deferred',
       { at: 'RCPT', code: 451, text: 'Greylisted' },
       { is: 'refused', code: 451, response: '451 Greylisted', stage: 'RCPT', peer: { ip: '127.0.0.1' } },
+    ],
+    [
+      'the relay limits the sender',
+      { at: 'MAIL', code: 421, text: '4.7.28 Rate limit' },
+      { is: 'refused', code: 421, enhancedCode: '4.7.28', response: '421 4.7.28 Rate limit', stage: 'MAIL', peer: { ip: '127.0.0.1' } },
+    ],
+    [
+      'the relay limits the recipient',
+      { at: 'RCPT', code: 421, text: '4.7.0 Later' },
+      { is: 'refused', code: 421, enhancedCode: '4.7.0', response: '421 4.7.0 Later', stage: 'RCPT', peer: { ip: '127.0.0.1' } },
     ],
     [
       'the email is refused after its last byte',
@@ -148,6 +158,52 @@ describe('the reply of a relay is returned in full', () => {
     held.release()
   })
 
+  const pipelining = '250-mx.example\r\n250 PIPELINING'
+  const two = { ...mail, envelope: { ...mail.envelope, to: ['kim@example.org', 'ana@example.org'] } }
+  test.each<[string, Script, object]>([
+    [
+      'an email whose recipient was refused before the connection broke is refused',
+      { RCPT: '550 5.1.1 No such user', DATA: 'cut' },
+      { is: 'refused', code: 550, stage: 'RCPT' },
+    ],
+    [
+      'an email is refused if the relay ends the session at the recipient of a copy',
+      { RCPT: '250 ok\r\n421 4.7.0 Later' },
+      { is: 'refused', code: 421, stage: 'RCPT' },
+    ],
+    [
+      'an email is uncertain if the relay asks for more after its last byte',
+      { BODY: '354 4.0.0 more?' },
+      { is: 'uncertain', message: 'The relay neither accepted nor refused the email: 354 4.0.0 more?' },
+    ],
+    [
+      'an email is unreachable if the relay ends each session as soon as it is open',
+      { EHLO: `${pipelining}\r\n421 4.3.2 bye` },
+      { is: 'unreachable', message: 'The relay closed the connection.' },
+    ],
+  ])('%s, and is not sent again', async (_, script, expected) => {
+    await using relay = await openScriptedSmtp({ EHLO: pipelining, ...script })
+    await using relays = open({ totalMs: 5000 })
+    expect(await relays.send(relayAt(relay), two)).toMatchObject(expected)
+    expect(relay.made()).toBe(1)
+  })
+
+  test('a relay that ends the session instead of TLS that is optional is asked once', async () => {
+    await using relay = await openScriptedSmtp({ EHLO: '250-mx.example\r\n250 STARTTLS', STARTTLS: '421 4.3.2 Busy' })
+    await using relays = open({ totalMs: 5000 })
+    const answer = await relays.send(relayAt(relay, { tls: 'opportunistic' }), mail)
+    expect(answer).toMatchObject({ is: 'refused', code: 421, stage: 'STARTTLS' })
+    expect(relay.made()).toBe(1)
+  })
+
+  test('an email goes over another connection if the relay ends the session after those before it', async () => {
+    await using relay = await openRelay()
+    await using relays = open()
+    relay.answer('accepted', { at: 'MAIL', code: 421, text: '4.3.2 Too many emails' })
+    for (let at = 0; at < 2; at++) expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
+    expect(relay.connections().made).toBe(2)
+  })
+
   const large = { ...mail, content: Buffer.alloc(LARGER_THAN_SOCKETS_BYTES, `${'x'.repeat(900)}\r\n`) }
 
   test('an email whose connection breaks within its content goes over another one, and arrives once', async () => {
@@ -161,6 +217,16 @@ describe('the reply of a relay is returned in full', () => {
     await using relay = await openScriptedSmtp({}, { cutsContent: 3 })
     await using relays = open()
     expect(await relays.send(relayAt(relay), large)).toMatchObject({ is: 'unreachable', stage: 'DATA' })
+    expect(relay.received()).toBe(0)
+  })
+
+  test.each<[string, object]>([
+    ['552 5.3.4 Too large', { is: 'refused', code: 552, stage: 'DATA' }],
+    ['354 go on', { is: 'unreachable', stage: 'DATA' }],
+  ])('so is one whose content is answered with %s before its end, or refused', async (reply, expected) => {
+    await using relay = await openScriptedSmtp({ DATA: `354 go on\r\n${reply}` })
+    await using relays = open()
+    expect(await relays.send(relayAt(relay), large)).toMatchObject(expected)
     expect(relay.received()).toBe(0)
   })
 
@@ -321,6 +387,25 @@ describe('connections are reused', () => {
     expect(answers.every(({ is }) => is === 'accepted')).toBe(true)
     expect(new Set(relay.mails.map(({ headers }) => headers['message-id'])).size).toBe(40)
     expect(relay.connections().made).toBe(3)
+  })
+
+  test('a relay that takes fewer connections than asked for gets all emails over those, and no email fails', async () => {
+    await using relay = await openRelay({ disabledCommands: ['AUTH', 'STARTTLS'], maxClients: 2 })
+    await using relays = open()
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, at) => relays.send(relayAt(relay, { connections: 5 }), mailOf(`<m-${at}@example.com>`))),
+    )
+    expect(answers.filter(({ is }) => is !== 'accepted')).toEqual([])
+    expect(relay.mails).toHaveLength(40)
+    expect(relay.connections().made).toBe(5)
+  })
+
+  test('a relay that takes none refuses an email for each connection', async () => {
+    await using relay = await openScriptedSmtp({ GREETING: '421 4.3.2 Busy' })
+    await using relays = open()
+    const answers = await Promise.all(Array.from({ length: 7 }, () => relays.send(relayAt(relay, { connections: 3 }), mail)))
+    expect(answers).toEqual(Array(7).fill(expect.objectContaining({ is: 'refused', code: 421, stage: 'GREETING' })))
+    expect(relay.made()).toBe(7)
   })
 
   test('another password uses another pool', async () => {

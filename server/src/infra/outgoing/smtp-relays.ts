@@ -42,7 +42,7 @@ export type SmtpAnswer =
   | { is: 'unreachable'; message: string; stage: FailedStage; noTls?: true; peer?: Peer }
   /** The email has an invalid address, so it was not offered to the relay. */
   | { is: 'unsendable'; message: string }
-  /** The connection broke after the last byte of the email and before the reply, so it may have been sent. */
+  /** The connection broke after the last byte of the email and before the reply, or that asked for more, so the email may have been sent. */
   | { is: 'uncertain'; message: string; peer: Peer }
 
 export type SmtpRelays = AsyncDisposable & {
@@ -159,7 +159,9 @@ function answerOf(result: PoolResult): SmtpAnswer {
     case 'uncertain':
       return {
         is: 'uncertain',
-        message: 'The relay closed the connection after the email was sent, without confirming it.',
+        message: result.reply
+          ? `The relay neither accepted nor refused the email: ${replyOf(result.reply).response}`
+          : 'The relay closed the connection after the email was sent, without confirming it.',
         peer: result.peer,
       }
     case 'broken': {

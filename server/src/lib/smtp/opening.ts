@@ -1,7 +1,7 @@
 /** Opening an SMTP session: the greeting, EHLO, STARTTLS (RFC 3207) and AUTH (RFC 4954). Pure. */
 import { createHmac } from 'node:crypto'
 import { extensionsOf, type Reply } from './replies.ts'
-import { type Action, command, isOk, type Opening, offers, type Stage, type State } from './state.ts'
+import { type Action, CLOSING, command, isOk, type Opening, offers, type Stage, type State } from './state.ts'
 
 /** 521: the server takes no mail at all (RFC 7504). */
 const TAKES_NO_MAIL = 521
@@ -25,6 +25,8 @@ export function opening<M>(state: State<M>, what: Opening, reply: Reply): Action
       return isOk(reply) ? greeted(state) : refuse('EHLO', reply)
     case 'starttls':
       if (isOk(reply)) return [{ do: 'secure' }]
+      // That says nothing about TLS, and there is no session to go on with.
+      if (reply.code === CLOSING) return refuse('STARTTLS', reply)
       if (startTls === 'required') return [{ do: 'fail', why: 'TLS is not offered', reply }]
       return inPlain(state, `The server refused STARTTLS: ${reply.code} ${reply.lines.join(' ')}`)
     default:

@@ -80,6 +80,12 @@ describe('opening', () => {
       ['220 mx', '250-mx\r\n250 STARTTLS', '454 no'],
       [EHLO, 'STARTTLS\r\n', 'ready'],
     ],
+    ...(['required', 'if offered'] as const).map((startTls): [string, Partial<SessionOptions>, string[], string[]] => [
+      `a server that ends the session instead of TLS that is ${startTls}`,
+      { startTls },
+      ['220 mx', '250-mx\r\n250 STARTTLS', '421 later'],
+      [EHLO, 'STARTTLS\r\n', 'refuse STARTTLS 421'],
+    ]),
     ['TLS that is not wanted', { startTls: 'never' }, ['220 mx', '250-mx\r\n250 STARTTLS'], [EHLO, 'ready']],
   ])('%s', (_, options, replies, expected) => {
     expect(open(options).hear(...replies)).toEqual(expected)
@@ -149,11 +155,28 @@ describe('a mail without PIPELINING is sent command by command', () => {
       ['RCPT TO:<kim@example.org>\r\n', 'DATA\r\n', 'Hello\r\n.\r\n', 'm1: refused DATA 554'],
     ],
     ['refused DATA', kim, ['250 ok', '250 ok', '451 later'], ['RCPT TO:<kim@example.org>\r\n', 'DATA\r\n', 'm1: refused DATA 451']],
+    [
+      'accepted by a server that asks for the content with another code of the same first digit',
+      kim,
+      ['250 ok', '250 ok', '350 go', '250 queued'],
+      ['RCPT TO:<kim@example.org>\r\n', 'DATA\r\n', 'Hello\r\n.\r\n', 'm1: accepted 250'],
+    ],
   ])('%s', (_, envelope, replies, expected) => {
     const s = opened()
     expect(s.send('m1', envelope)).toEqual(['MAIL FROM:<a@example.com>\r\n'])
     expect(s.hear(...replies)).toEqual(expected)
     expect(s.session.isFree()).toBe(true)
+  })
+
+  test.each([
+    ['asks for more after the content, may have it', ['354 go', '354 more?'], ['Hello\r\n.\r\n', 'm1: uncertain 354', 'close']],
+    ['accepts a mail before it has asked for the content, has none', ['250 ok'], ['m1: refused DATA 250', 'close']],
+  ])('a server that %s, and the session ends', (_, replies, expected) => {
+    const s = opened()
+    s.send('m1')
+    s.hear('250 ok', '250 ok')
+    expect(s.hear(...replies)).toEqual(expected)
+    expect(s.session.isFree()).toBe(false)
   })
 
   test('after a refusal that leaves a mail open, the next one begins anew', () => {
@@ -226,12 +249,25 @@ describe('a mail with PIPELINING is two writes', () => {
       expect(s.hear('250 queued')).toEqual(['m1: accepted 250'])
     })
 
-    test('follows although the server has replied already, and the next mail comes after it', () => {
+    test('follows although the server has accepted the mail already, and then the session ends, however it replies to the end', () => {
       const s = sent()
-      expect(s.hear('552 too large')).toEqual(['m1: refused DATA 552'])
+      expect(s.hear('250 queued')).toEqual(['m1: accepted 250'])
       expect([s.session.isFree(), s.session.isIdle()]).toEqual([false, false])
-      expect(s.written()).toEqual(['.\r\n'])
-      expect([s.session.isFree(), s.session.isIdle()]).toEqual([true, true])
+      expect(s.written()).toEqual(['.\r\n', 'QUIT\r\n'])
+      expect([s.session.isFree(), s.session.isIdle()]).toEqual([false, true])
+      expect(s.hear('250 queued')).toEqual(['close'])
+    })
+
+    test('does not follow when the server has refused the mail already: it might take the mail, and reply once more', () => {
+      const s = sent()
+      expect(s.hear('552 too large')).toEqual(['m1: refused DATA 552', 'close'])
+      expect(s.session.isFree()).toBe(false)
+    })
+
+    test('nor when the server asks for more: the mail has no reply, and the server cannot have it', () => {
+      const s = sent()
+      expect(s.hear('354 go on')).toEqual(['fail: unexpected reply'])
+      expect(s.session.open()).toMatchObject([{ mail: 'm1', stage: 'DATA', hasBody: false, replies: {} }])
     })
   })
 

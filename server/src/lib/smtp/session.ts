@@ -7,10 +7,13 @@ import { opening, stageOfOpening } from './opening.ts'
 import type { Reply } from './replies.ts'
 import {
   type Action,
+  CLOSING,
+  close,
   command,
   type Envelope,
   type MayBeSent,
   offers,
+  quit,
   type Replies,
   type SessionOptions,
   type Stage,
@@ -18,7 +21,9 @@ import {
 } from './state.ts'
 import { begin, endContent, lackedBy, stageOf, transacting } from './transactions.ts'
 
-export type { Action, Envelope, MailResult, MayBeSent, RecipientReports, Replies, SessionOptions, Stage } from './state.ts'
+export type { Action, Envelope, MailResult, MayBeSent, RecipientReports, Refusal, Replies, SessionOptions, Stage } from './state.ts'
+export { CLOSING } from './state.ts'
+export { refusalOf } from './transactions.ts'
 
 export type Session<M> = {
   /** The server speaks first. */
@@ -46,9 +51,6 @@ export type Session<M> = {
 }
 
 export type OpenMail<M> = { mail: M; stage: Stage; replies: Replies; size: number; hasBody: boolean }
-
-/** The server ends the session (RFC 5321 §3.8). */
-const CLOSING = 421
 
 /** A session whose server has not spoken yet. `M` is how the caller identifies a mail. */
 export function createSession<M>(options: SessionOptions): Session<M> {
@@ -78,10 +80,7 @@ export function createSession<M>(options: SessionOptions): Session<M> {
     begin: (mail, envelope, content, mayBeSent) =>
       begin(state, { mail, envelope, content, replies: { recipients: [] }, hasBody: false, ...(mayBeSent && { mayBeSent }) }),
     contentWritten: () => endContent(state),
-    quit() {
-      state.isClosing = true
-      return [command(state, 'QUIT', { for: 'quit' })]
-    },
+    quit: () => quit(state),
     awaits: () => state.expected[0]?.for ?? null,
     stage: () => stageOfOpening(state.expected[0]?.for),
     plainBecause: () => state.plainBecause,
@@ -99,11 +98,6 @@ function receive<M>(state: State<M>, reply: Reply): Action<M>[] {
   if (next.for === 'quit') return close(state)
   const actions = 'of' in next ? transacting(state, next, reply) : opening(state, next.for, reply)
   return reply.code === CLOSING && state.isReady ? [...actions, ...close(state)] : actions
-}
-
-function close<M>(state: State<M>): Action<M>[] {
-  state.isClosing = true
-  return [{ do: 'close' }]
 }
 
 /** A mail can begin when none is under way, or when all of the one that is was written. */

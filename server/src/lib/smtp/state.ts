@@ -36,8 +36,17 @@ export type RecipientReports = { notify: readonly string[]; original: string | n
 /** The replies to the commands of a mail so far: those to RCPT in the order of the recipients, and `data` if it asked for no content. */
 export type Replies = { mail?: Reply; recipients: readonly Reply[]; data?: Reply; content?: Reply }
 
-/** What happened to a mail: the reply about the main recipient counts. For the others, there are all replies. */
-export type MailResult = ({ is: 'accepted'; reply: Reply } | { is: 'refused'; stage: Stage; reply: Reply }) & { replies: Replies }
+/**
+ * What happened to a mail: the reply about the main recipient counts. For the others, there are all replies. `uncertain`: the server had
+ * all of it and asked for more, so that it may have taken it.
+ */
+export type MailResult = Result & { replies: Replies }
+
+/** `MailResult` without the replies that did not decide. */
+export type Result = { is: 'accepted' | 'uncertain'; reply: Reply } | Refusal
+
+/** A refusal, and the command that was refused. */
+export type Refusal = { is: 'refused'; stage: Stage; reply: Reply }
 
 /** What the caller has to do, in order. */
 export type Action<M> =
@@ -54,7 +63,7 @@ export type Action<M> =
   /** TLS is required. `reply`: it was offered, and then refused. */
   | { do: 'fail'; why: 'TLS is not offered'; reply?: Reply }
   | { do: 'finish'; mail: M; result: MailResult }
-  /** The server ends the session. */
+  /** The server ends the session, or is out of step. */
   | { do: 'close' }
 
 /** Whether a mail may still be sent. Another process may have it by now. */
@@ -106,3 +115,21 @@ export function command<M>({ expected }: State<M>, line: string, next: Expected<
 }
 
 export const isOk = (reply: Reply | undefined): boolean => reply !== undefined && reply.code >= 200 && reply.code < 300
+
+/** The server asks for more. Whatever the code, its first digit decides (RFC 5321 §4.2). */
+export const isIntermediate = ({ code }: Reply): boolean => code >= 300 && code < 400
+
+/** The server ends the session (RFC 5321 §3.8). */
+export const CLOSING = 421
+
+/** Ends the session without a word. */
+export function close<M>(state: State<M>): Action<M>[] {
+  state.isClosing = true
+  return [{ do: 'close' }]
+}
+
+/** Ends the session when the server has replied. */
+export function quit<M>(state: State<M>): Action<M>[] {
+  state.isClosing = true
+  return [command(state, 'QUIT', { for: 'quit' })]
+}

@@ -5,12 +5,18 @@
 import type { Reply } from './replies.ts'
 import {
   type Action,
+  close,
   command,
   type Envelope,
   type Expected,
+  isIntermediate,
   isOk,
   LINE_END,
   offers,
+  quit,
+  type Refusal,
+  type Replies,
+  type Result,
   type Stage,
   type State,
   type Transaction,
@@ -104,12 +110,12 @@ export function transacting<M>(state: State<M>, { for: what, of }: Extract<Expec
       if (offers(state, 'PIPELINING')) return []
       return isRefusedByAll(of) ? giveUp(state, of, { is: 'refused', stage: 'RCPT', reply }) : nextCommands(state, of)
     case 'data':
-      if (reply.code === 354) return sendContent(state, of)
+      if (isIntermediate(reply)) return sendContent(state, of)
       of.replies.data = reply
-      return giveUp(state, of, { is: 'refused', stage: 'DATA', reply })
+      // A server that accepts what it has not got is out of step.
+      return [...giveUp(state, of, { is: 'refused', stage: 'DATA', reply }), ...(isOk(reply) ? close(state) : [])]
     case 'body':
-      of.replies.content = reply
-      return finish(state, of, refusalOf(of) ?? (isOk(reply) ? { is: 'accepted', reply } : { is: 'refused', stage: 'DATA', reply }))
+      return state.unended === of ? repliedEarly(state, of, reply) : replied(state, of, reply)
     default:
       return what satisfies never
   }
@@ -139,25 +145,44 @@ export function endContent<M>(state: State<M>): Action<M>[] {
   if (!unended) return []
   state.unended = null
   unended.hasBody = true
-  return [{ do: 'write', bytes: endOf(unended.content) }]
+  const end: Action<M> = { do: 'write', bytes: endOf(unended.content) }
+  return state.isClosing ? [end, ...quit(state)] : [end]
+}
+
+/** The reply to the content. If it asks for more, it may not be the last one, so that the session is out of step. */
+function replied<M>(state: State<M>, transaction: Transaction<M>, reply: Reply): Action<M>[] {
+  transaction.replies.content = reply
+  if (isOk(reply)) return finish(state, transaction, refusalOf(transaction.replies) ?? { is: 'accepted', reply })
+  if (!isIntermediate(reply)) return finish(state, transaction, refusalOf(transaction.replies) ?? { is: 'refused', stage: 'DATA', reply })
+  return [...finish(state, transaction, refusalOf(transaction.replies) ?? { is: 'uncertain', reply }), ...close(state)]
+}
+
+/**
+ * A reply before the end of the content. It may be followed by a reply to the end, so the session carries no further mail. A refused mail
+ * gets no end, without which the server cannot take it. If the server asks for more, it has not replied to the mail.
+ */
+function repliedEarly<M>(state: State<M>, transaction: Transaction<M>, reply: Reply): Action<M>[] {
+  if (isIntermediate(reply)) return [{ do: 'fail', why: 'unexpected reply' }]
+  const finished = replied(state, transaction, reply)
+  if (!isOk(reply)) return [...finished, ...close(state)]
+  state.isClosing = true
+  return finished
 }
 
 const isRefusedByAll = <M>({ replies: { recipients }, envelope }: Transaction<M>): boolean =>
   recipients.length === envelope.to.length && !recipients.some(isOk)
 
 /** The first refusal that concerns the main recipient. Recipients of copies may have been accepted. */
-function refusalOf<M>({ replies: { mail, recipients } }: Transaction<M>): Result | null {
+export function refusalOf({ mail, recipients }: Replies): Refusal | null {
   if (mail && !isOk(mail)) return { is: 'refused', stage: 'MAIL', reply: mail }
   const [main] = recipients
   return main && !isOk(main) ? { is: 'refused', stage: 'RCPT', reply: main } : null
 }
 
-type Result = { is: 'accepted'; reply: Reply } | { is: 'refused'; stage: Stage; reply: Reply }
-
 /** Ends a mail whose sender and perhaps recipients the server has accepted. */
 function giveUp<M>(state: State<M>, transaction: Transaction<M>, result: Result): Action<M>[] {
   state.needsReset = true
-  return finish(state, transaction, refusalOf(transaction) ?? result)
+  return finish(state, transaction, refusalOf(transaction.replies) ?? result)
 }
 
 function finish<M>(state: State<M>, transaction: Transaction<M>, result: Result): Action<M>[] {

@@ -46,10 +46,12 @@ function overUdp<T extends RecordType>(server: NameServer, question: Question & 
   if (signal.aborted) giveUp()
   else {
     signal.addEventListener('abort', giveUp)
-    // A connected socket receives from this server only, and learns when nothing listens there.
-    socket.connect(server.port, server.ip, () => {
+    // A connected socket receives from this server only, and learns when nothing listens there. Not a callback of `connect`: it would get the
+    // error of a server that cannot be reached, instead of the listener above.
+    socket.once('connect', () => {
       if (!isOver) socket.send(encodeQuestion(question))
     })
+    socket.connect(server.port, server.ip)
   }
   return promise
 }

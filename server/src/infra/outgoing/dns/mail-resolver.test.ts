@@ -299,6 +299,16 @@ describe('a question', () => {
     expect(asked(silent, 'MX')).toBe(2)
   })
 
+  test('to a server that the network cannot reach have failed, and the next server is asked', async () => {
+    // No socket may be connected to the broadcast address, wherever the test runs.
+    const domain = fresh()
+    internet.dns.set(domain, { mx: [[10, 'mx.hosts.example']] })
+    await using alone = open({ servers: ['255.255.255.255'] })
+    expect(await alone.mx(domain)).toEqual({ is: 'failed', reason: 'The MX records could not be looked up: EACCES.' })
+    await using first = open({ servers: ['255.255.255.255', internet.dns.server] })
+    expect(await first.mx(domain)).toMatchObject({ is: 'hosts' })
+  })
+
   test('has a random id and a port of its own', async () => {
     const names = Array.from({ length: 20 }, () => fresh())
     await Promise.all(names.map((name) => resolver.txt(name)))

@@ -3,6 +3,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openChunkHost } from '../../../../test/chunk-host.ts'
 import { type DrippingStage, openDrippingHost } from '../../../../test/dripping-host.ts'
+import { unusedPort } from '../../../../test/fake-provider.ts'
 import type { TlsVariant } from '../../../../test/internet/certificates.ts'
 import { type Internet, openInternet, REFUSING_ADDRESS } from '../../../../test/internet/internet.ts'
 import type { At, MxBehaviour, Reaction } from '../../../../test/internet/mx-host.ts'
@@ -133,6 +134,7 @@ describe('each fault of a host has its steps, and an outcome for each recipient'
     ['EHLO and HELO refused', { script: { EHLO: '550 no', HELO: '550 no' } }, kim, ['mx1 EHLO 550'], ['kim temporary 550 site']],
     ['EHLO refused and HELO not', { script: { EHLO: '502 what?' } }, kim, [noTls], ['kim delivered 250']],
     ['EHLO that closes', { script: { EHLO: ends('close') } }, kim, ['mx1 EHLO'], ['kim temporary site']],
+    ['STARTTLS that says 421', { script: { STARTTLS: '421 4.3.2 busy' } }, kim, ['mx1 STARTTLS 421 none'], ['kim temporary 421 site']],
     ['a handshake of garbage', { tls: 'garbage' }, kim, ['mx1 STARTTLS plaintext'], ['kim delivered 250']],
     ['a handshake that closes', { tls: 'closes' }, kim, ['mx1 STARTTLS plaintext'], ['kim delivered 250']],
     ['no common version of TLS', { tls: 'no-common-version' }, kim, ['mx1 STARTTLS plaintext'], ['kim delivered 250']],
@@ -249,6 +251,14 @@ describe('the hosts of a domain are tried in order', () => {
     expect(outcomes(outcome)).toEqual(['kim delivered 250'])
   })
 
+  test('an address that there is no way to hides nothing that another one of the host said', async () => {
+    // No socket can be bound to that source.
+    const [port, sources] = [await unusedPort(), ['2001:db8::1']]
+    using client = open({ port, sources }, { 'both.test': { is: 'addresses', addresses: ['127.0.0.1', '::1'], isSecure: false } })
+    const { recipients } = await client.deliver(routeTo('both.test'), kim, LIMITS)
+    expect([...recipients.values()]).toMatchObject([{ fault: 'refused', reason: 'The host refused the connection.' }])
+  })
+
   test.each<[string, MxBehaviour, string]>([
     ['greeting', { script: { GREETING: '554 no' } }, 'mx1 GREETING 554'],
     ['EHLO', { script: { EHLO: '421 no' } }, 'mx1 EHLO 421'],
@@ -311,6 +321,16 @@ describe('TLS', () => {
       await expect.poll(() => hostOf(route.site).counts.open).toBe(0)
       expect(inShort(outcome, route)).toEqual(['mx1 STARTTLS plaintext'])
     }
+  })
+
+  test('a domain that tests its policy shares no connection for which TLS was not tried', async () => {
+    using client = open({ limits: { idleMs: 5000 } })
+    const known = { ...routeTo(host({ tls: 'garbage' })), site: newName() }
+    const tested = { ...known, domain: 'tested.test', isTested: true as const }
+    const limits = { connections: 1, mailsPerConnection: 100 }
+    const all = []
+    for (const route of [known, known, tested, tested]) all.push(inShort(await client.deliver(route, kim, limits), route))
+    expect(all).toEqual([['mx1 STARTTLS plaintext'], [], ['mx1 STARTTLS plaintext'], []])
   })
 
   const required: SiteLimits = { ...LIMITS, isTlsRequired: true }
@@ -407,6 +427,14 @@ describe('TLSA records of a host', () => {
     using client = open({}, {}, { [`_25._tcp.${name}`]: await recordOf(name, 'self-signed') })
     const outcome = await client.deliver({ ...secure(routeTo(name)), enforcedHosts: ['another.test'] }, kim, LIMITS)
     expect([...outcome.recipients.values()]).toMatchObject([{ is: 'delivered', peer: { tls: { verified: true } } }])
+  })
+
+  test('hold up no email of a domain whose records are not validated, although it has the same hosts', async () => {
+    const name = host()
+    using client = open({}, {}, { [`_25._tcp.${name}`]: await recordOf(name, 'self-signed') })
+    const limits = { connections: 1, mailsPerConnection: 100 }
+    const all = await Promise.all([secure(routeTo(name)), routeTo(name)].map((route) => client.deliver(route, kim, limits)))
+    expect(all.map(outcomes)).toEqual([['kim temporary site'], ['kim delivered 250']])
   })
 
   test('are not those of a connection that was opened without them', async () => {
@@ -570,6 +598,24 @@ describe('connections', () => {
     expect(hostOf(name).mails.map(({ content }) => content.toString().trimEnd())).toEqual(contents.map(String))
   })
 
+  test.each([
+    ['250 2.0.0 queued', 'kim delivered 250', 2],
+    ['452 4.3.1 full', 'kim temporary 452 recipient', 1],
+    ['552 5.3.4 too large', 'kim permanent 552', 1],
+    ['354 go on', 'kim temporary site', 1],
+  ])(
+    'a host that replies %s to a large mail before its end, and once more to the end, cannot mislead the next mail',
+    async (early, first, accepted) => {
+      using client = open()
+      const name = host({ script: { DATA: ({ connection }) => (connection === 1 ? `354 go on\r\n${early}` : undefined) } })
+      const content = Buffer.alloc(200_000, 'Hello\r\n')
+      const limits = { connections: 1, mailsPerConnection: 100 }
+      const all = await Promise.all([content, kim.content].map((content) => client.deliver(routeTo(name), { ...kim, content }, limits)))
+      expect(all.map(outcomes)).toEqual([[first], ['kim delivered 250']])
+      expect(hostOf(name).counts).toMatchObject({ made: 2, accepted })
+    },
+  )
+
   test('a refused mail is followed by the next one over the same connection', async () => {
     using client = open()
     const name = host({ script: { RCPT: ({ mail }) => (mail % 2 === 0 ? '550 5.1.1 no' : undefined) } })
@@ -605,6 +651,51 @@ describe('connections', () => {
       admitConnection: () => ({ isAdmitted: left-- > 0 || clock.now().getTime() >= nextAt, nextAt }),
     }
   }
+  test.each<[string, () => [Route, Record<string, AddressAnswer>]]>([
+    ['hosts that refuse it', () => [routeTo(...[1, 2, 3].map(() => host({ script: { GREETING: '421 4.3.2 busy' } }))), {}]],
+    ['addresses', () => [routeTo('two.test'), { 'two.test': { ...loopbackHost, addresses: [REFUSING_ADDRESS, REFUSING_ADDRESS] } }]],
+    ['encryption that fails', () => [routeTo(host({ tls: 'garbage' })), {}]],
+  ])('each new one waits until the site may get it, also where one email needs several, because of %s', async (_, prepare) => {
+    const clock = createTestClock()
+    const [route, addresses] = prepare()
+    using client = open({ clock }, addresses)
+    let admitted = 0
+    let nextAt = clock.now().getTime()
+    const admitConnection = () => {
+      const isAdmitted = clock.now().getTime() >= nextAt
+      if (isAdmitted) [admitted, nextAt] = [admitted + 1, nextAt + 600]
+      return { isAdmitted, nextAt }
+    }
+    let isDone = false
+    const delivering = client.deliver(route, kim, { ...LIMITS, admitConnection }).finally(() => {
+      isDone = true
+    })
+    const made = () => route.hosts.reduce((sum, { host }) => sum + (internet.mx.hosts.get(host)?.counts.made ?? 0), 0)
+    let excess = 0
+    await expect
+      .poll(() => {
+        excess = Math.max(excess, made() - admitted)
+        clock.advance(100)
+        return isDone
+      })
+      .toBe(true)
+    await delivering
+    expect([excess, admitted]).toEqual([0, Math.max(2, route.hosts.length)])
+  })
+
+  test('closing ends the wait for another one', async () => {
+    const clock = createTestClock()
+    const client = open({ clock })
+    const name = host({ tls: 'garbage' })
+    let left = 1
+    const limits = { ...LIMITS, admitConnection: () => ({ isAdmitted: left-- > 0, nextAt: clock.now().getTime() + 60_000 }) }
+    const delivering = client.deliver(routeTo(name), kim, limits)
+    await expect.poll(() => left).toBeLessThan(0)
+    client.close()
+    expect(outcomes(await delivering)).toEqual(['kim temporary site'])
+    expect(hostOf(name).counts.made).toBe(1)
+  })
+
   const silent = (connections: number) => ({
     script: { BODY: ({ connection }: At) => (connection <= connections ? ends('silence') : undefined) },
   })

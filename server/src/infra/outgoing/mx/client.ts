@@ -43,9 +43,10 @@ export function createMxClient({ ca = [], port = SMTP_PORT, sources = [], isLoop
   const { policy, resolver, clock, name } = options
   const limits = { ...LIMITS, ...options.limits }
   const plainHosts = new LRUCache<string, number>(atMost(PLAIN_HOSTS_MAX))
-  const tools = { policy, resolver, clock, name, port, sources, isLoopbackOnly, limits, plainHosts, secureContext: trustContext(ca) }
+  const closing = new AbortController()
+  const secureContext = trustContext(ca)
+  const tools = { policy, resolver, clock, name, port, sources, isLoopbackOnly, limits, plainHosts, secureContext, closing: closing.signal }
   const sites = new Map<string, MxSite>()
-  let isClosed = false
   const remove = (key: string, site: MxSite) => sites.get(key) === site && sites.delete(key)
   const siteOf = (key: string): MxSite => {
     const known = sites.get(key)
@@ -59,7 +60,7 @@ export function createMxClient({ ca = [], port = SMTP_PORT, sources = [], isLoop
       const refused = unsendableAmong(mail)
       const sendable = refused.size === 0 ? mail : without(mail, refused)
       if (sendable.to.length === 0) return { steps: [], recipients: refused, elapsedMs: 0 }
-      if (isClosed) return { steps: [], recipients: sameFor(mail.to, STOPPING), elapsedMs: 0 }
+      if (closing.signal.aborted) return { steps: [], recipients: sameFor(mail.to, STOPPING), elapsedMs: 0 }
       const site = siteOf(route.site)
       try {
         const outcome = await site.deliver(route, sendable, siteLimits)
@@ -69,7 +70,7 @@ export function createMxClient({ ca = [], port = SMTP_PORT, sources = [], isLoop
       }
     },
     close() {
-      isClosed = true
+      closing.abort()
       for (const site of sites.values()) site.close()
       sites.clear()
     },

@@ -37,6 +37,8 @@ export type OpeningTools = {
   limits: SessionLimits & { connectMs: number }
   /** Hosts whose TLS failed, and until when they are not asked for it. */
   plainHosts: LRUCache<string, number>
+  /** Ends the wait for a connection. */
+  closing: AbortSignal
 }
 
 /** What happens to an open session. */
@@ -60,6 +62,8 @@ type Visit = {
   readonly route: Route
   readonly limits: SiteLimits
   readonly steps: DeliveryStep[]
+  /** Resolves when the site gets a connection; to false if this server is stopping. */
+  readonly admitted: () => Promise<boolean>
 }
 
 /** Why a host was left. `absent`: it has no address, or takes no mail at all. */
@@ -72,12 +76,28 @@ const PLAIN_MS = 3 * DAY_MS
 export async function openAt(tools: OpeningTools, route: Route, limits: SiteLimits, events: SessionEvents): Promise<Opened> {
   const steps: DeliveryStep[] = []
   const reasons: Left[] = []
+  const admitted = admissionsOf(tools, limits)
   for (const [index, { host }] of route.hosts.entries()) {
-    const tried = await tryHost({ tools, events, host, isLast: index === route.hosts.length - 1, route, limits, steps })
+    const tried = await tryHost({ tools, events, host, isLast: index === route.hosts.length - 1, route, limits, steps, admitted })
     if (tried.is === 'open') return tried
     reasons.push(tried)
   }
   return { is: 'failed', steps, outcome: outcomeOf(reasons, route) }
+}
+
+/** The first connection was admitted before. Each further one waits, since the next host or address may be the one that takes the mail. */
+function admissionsOf({ clock, closing }: OpeningTools, { admitConnection }: SiteLimits): () => Promise<boolean> {
+  let isFirst = true
+  return async () => {
+    const wasFirst = isFirst
+    isFirst = false
+    while (!wasFirst && !closing.aborted) {
+      const connection = admitConnection?.()
+      if (connection?.isAdmitted !== false) break
+      await clock.sleep(Math.max(1, connection.nextAt - clock.now().getTime()), closing)
+    }
+    return !closing.aborted
+  }
 }
 
 /** Of a session that the host has ended before it got a mail. */
@@ -107,14 +127,19 @@ async function tryHost(visit: Visit): Promise<{ is: 'open'; session: MxSession }
   }
   const demand = await tlsDemandOf(tools, { route, limits, host, isSecure: found.isSecure })
   if ('reason' in demand) return insecure(visit, demand.reason)
-  let last = leave(visit, 'The host has no address.')
+  let told: Failure | null = null
   for (const address of found.addresses) {
     const tried = await tryAddress(visit, demand, address)
     if (tried.is !== 'unconnected') return tried
-    last = leave(visit, sentenceOf(tried.failure, 'host'), tried.failure)
+    if (!told || !hasNoWay(tried.failure)) told = tried.failure
   }
-  return last
+  return told ? leave(visit, sentenceOf(told, 'host'), told) : leave(visit, 'The host has no address.')
 }
+
+/** As to an IPv6 address on a server without IPv6: this says nothing about the host, so what its other address said counts. */
+const NO_WAY = ['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']
+
+const hasNoWay = (failure: Failure): boolean => failure.is === 'broken' && NO_WAY.includes(failure.error.code ?? '')
 
 /** Connects to an address, and opens a session. `unconnected`: another address of the host may do better. */
 async function tryAddress(
@@ -132,8 +157,15 @@ async function tryAddress(
 
 type Tried = { is: 'open'; session: MxSession } | Left | { is: 'unconnected'; failure: Failure } | { is: 'tls failed' }
 
+const STOPPED: Failure = {
+  is: 'broken',
+  stage: 'CONNECT',
+  error: Object.assign(new Error('This server is stopping'), { code: 'ECLOSED' }),
+}
+
 async function tryOnce(visit: Visit, demand: TlsDemand, address: string, isPlain: boolean): Promise<Tried> {
   const { tools, host, steps, isLast } = visit
+  if (!(await visit.admitted())) return { is: 'unconnected', failure: STOPPED }
   const localAddress = sourceFor(tools.sources, address)
   let socket: Socket
   try {
@@ -151,7 +183,7 @@ async function tryOnce(visit: Visit, demand: TlsDemand, address: string, isPlain
   const isContinued = isTlsFailure && demand.tls === 'if offered'
   const fallback = isContinued ? ('plaintext' as const) : isLast ? ('none' as const) : ('next-host' as const)
   const reply = opened.is === 'refused' ? { reply: replyOf(opened.reply) } : {}
-  const noTls = stage === 'STARTTLS' && !isTlsFailure ? { noTls: true as const, required: true } : {}
+  const noTls = stage === 'STARTTLS' && opened.is === 'broken' && !isTlsFailure ? { noTls: true as const, required: true } : {}
   steps.push({ is: 'failed', host, stage, peer, reason, ...reply, ...(stage === 'STARTTLS' && { fallback }), ...noTls })
   return isContinued ? { is: 'tls failed' } : leave(visit, reason, opened)
 }
@@ -196,7 +228,12 @@ function afterClose(socket: Socket, call: () => void): void {
 type OpenSession = { is: 'open'; session: MxSession } | Failure
 
 /** Resolves when the session is open, or cannot be opened. */
-const openSession = ({ tools, events, host, steps }: Visit, demand: TlsDemand, socket: Socket, isPlain: boolean): Promise<OpenSession> =>
+const openSession = (
+  { tools, events, host, route, steps }: Visit,
+  demand: TlsDemand,
+  socket: Socket,
+  isPlain: boolean,
+): Promise<OpenSession> =>
   new Promise((resolve) => {
     const { tls, refusesCertificate, dane } = demand
     const startTls = isPlain ? 'never' : tls === 'if offered' ? 'if offered' : 'required'
@@ -226,5 +263,5 @@ const openSession = ({ tools, events, host, steps }: Visit, demand: TlsDemand, s
       },
     )
     let isOpen = false
-    const session: MxSession = { connection, host, dane, firstSteps: steps, mails: 0, isLeaving: false }
+    const session: MxSession = { connection, host, dane, isTest: route.isTested === true, firstSteps: steps, mails: 0, isLeaving: false }
   })

@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../../lib/smtp/replies.ts'
 import type { Replies, Stage } from '../../../lib/smtp/session.ts'
-import { isOk } from '../../../lib/smtp/state.ts'
+import { CLOSING, isIntermediate, isOk } from '../../../lib/smtp/state.ts'
 import type { Peer } from '../smtp/failures.ts'
 import { type ConnectionFault, replyOf } from '../smtp/words.ts'
 import type { DeliveryStep, RecipientOutcome } from './outcome.ts'
@@ -40,21 +40,16 @@ function outcomeOf({ host, peer, replies, broken }: Transcript, rcpt: Reply | un
   if (!isOk(rcpt)) return refusalOf(host, rcpt)
   if (replies.data) return refusalOf(host, replies.data)
   if (!replies.content) return broken?.hasBody ? { is: 'uncertain', reason: broken.reason, host, ...fault } : lost
+  // It asks for more when there is no more: whether the host has the mail is not known.
   if (isIntermediate(replies.content)) return { is: 'uncertain', reason: replyOf(replies.content).response, host }
   return isOk(replies.content) ? { is: 'delivered', host, peer, reply: replyOf(replies.content) } : refusalOf(host, replies.content)
 }
-
-/** A reply that asks for more when there is no more: whether the host has the mail is not known. */
-const isIntermediate = (reply: Reply): boolean => reply.code >= 300 && reply.code < 400
 
 /** Too many recipients, and not a full mailbox (RFC 5321 §4.5.3.1.10). */
 const isTooMany = (rcpt: Reply, hasRecipients: boolean): boolean => rcpt.code === 552 && hasRecipients
 
 /** A bad sequence of commands is a problem of the session and not of the mail. */
 const BAD_SEQUENCE = 503
-/** The host ends the session: it is busy, or limits this sender. */
-const CLOSING = 421
-
 type Refused = Extract<RecipientOutcome, { is: 'temporary' | 'permanent' }>
 
 function refusalOf(host: string, reply: Reply): Refused {

@@ -61,6 +61,14 @@ describe('the route to a domain', () => {
     expect(routing).toMatchObject({ route: { site: '7 hosts', hosts: mx.hosts.slice(0, 5) } })
   })
 
+  test('has five hosts that the policy names, however many others come first', () => {
+    const old = Array.from({ length: 7 }, (_, at) => ({ host: `mx${at}.old.example`, preference: 10 }))
+    const named = Array.from({ length: 6 }, (_, at) => ({ host: `mx${at}.example.org`, preference: 20 }))
+    const mx = { ...found, hosts: [...old, ...named] }
+    expect(routeOf({ ...facts, mx, policy })).toMatchObject({ route: { hosts: [...old.slice(0, 5), ...named.slice(0, 5)] } })
+    expect(routeOf({ ...facts, mx, policy: { ...policy, mode: 'testing' } })).toMatchObject({ route: { hosts: old.slice(0, 5) } })
+  })
+
   test.each<[MtaStsPolicy['mode'], string[] | undefined]>([
     ['enforce', ['*.example.org']],
     ['testing', undefined],

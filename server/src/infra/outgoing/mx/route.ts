@@ -1,4 +1,5 @@
 /** The route to a domain, from what the DNS says about it. Pure. */
+import { matchesMx } from '../../../lib/mta-sts.ts'
 import type { MtaStsPolicy, MxAnswer, MxHost } from '../dns/mail-resolver.ts'
 import type { DeliveryStep, RecipientOutcome, Route } from './outcome.ts'
 
@@ -19,7 +20,7 @@ export function routeOf({ domain, mx, policy, siteOf }: DomainFacts): Routing {
         : []
       const asked =
         policy?.mode === 'enforce' ? { enforcedHosts: policy.mx } : policy?.mode === 'testing' ? { isTested: true as const } : {}
-      const route = { site: siteOf(mx.hosts), domain, hosts: mx.hosts.slice(0, HOSTS_TRIED_MAX), steps, isSecure: mx.isSecure, ...asked }
+      const route = { site: siteOf(mx.hosts), domain, hosts: hostsTried(mx.hosts, policy), steps, isSecure: mx.isSecure, ...asked }
       return { is: 'route', route }
     }
     case 'null-mx':
@@ -46,6 +47,13 @@ export function routeOf({ domain, mx, policy, siteOf }: DomainFacts): Routing {
     default:
       return mx satisfies never
   }
+}
+
+/** The hosts that a policy does not name get no mail (RFC 8461 §4.1), so they do not count. Some are in the route, so that its steps tell of them. */
+function hostsTried(hosts: readonly MxHost[], policy: MtaStsPolicy | null): readonly MxHost[] {
+  let [named, others] = [0, 0]
+  const isNamed = ({ host }: MxHost) => policy?.mode !== 'enforce' || matchesMx(policy.mx, host)
+  return hosts.filter((host) => (isNamed(host) ? ++named : ++others) <= HOSTS_TRIED_MAX)
 }
 
 /** A permanent failure that no host was asked about, with the codes that the RFCs give it. */

@@ -26,6 +26,8 @@ export type MxSession = {
   readonly host: string
   /** Whether the TLSA records of the host were considered, and there were some. */
   readonly dane: 'unchecked' | 'none' | 'records'
+  /** Whether it was opened for a domain that tests its MTA-STS policy, so that TLS was tried. */
+  readonly isTest: boolean
   /** The steps before it was open, which the first mail reports. */
   readonly firstSteps: DeliveryStep[]
   /** How many mails it was given. */
@@ -35,18 +37,21 @@ export type MxSession = {
 }
 
 /** May this session carry the mails of a route? Another domain of the site may have other hosts, and other demands on them. */
-export function mayCarry({ connection, host, dane }: MxSession, route: Route, limits: SiteLimits): boolean {
-  const { tls } = connection.peer()
+export function mayCarry({ connection, host, dane, isTest }: MxSession, route: Route, limits: SiteLimits): boolean {
+  const { tls, hadBrokenTls } = connection.peer()
   if (!route.hosts.some((other) => other.host === host)) return false
   // Of a domain whose records are not validated, the TLSA records of the host prove nothing.
   if (route.isSecure ? dane === 'unchecked' : dane === 'records' && route.enforcedHosts) return false
   if (limits.isTlsRequired && !tls) return false
+  if (route.isTested && hadBrokenTls && !isTest) return false
   return !route.enforcedHosts || dane === 'records' || (tls?.verified === true && matchesMx(route.enforcedHosts, host))
 }
 
-export const isSameRoute = (a: Route, b: Route): boolean =>
-  a === b ||
-  (a.hosts.map(({ host }) => host).join() === b.hosts.map(({ host }) => host).join() && String(a.enforcedHosts) === String(b.enforcedHosts))
+/** Do both have the same hosts, of which the same is asked? Then what no host of one does, none does for the other. */
+export const isSameRoute = (a: Route, b: Route): boolean => a === b || demandsOf(a) === demandsOf(b)
+
+const demandsOf = ({ hosts, enforcedHosts, isSecure = false, isTested }: Route): string =>
+  JSON.stringify([hosts.map(({ host }) => host), enforcedHosts, isSecure, isTested === true])
 
 export const envelopeOf = ({ from, to, needs8Bit, needsSmtpUtf8, envelopeId, returns, reports }: OutgoingMail): Envelope => ({
   from,
