@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { onSessionContinued } from '../../session/ended.ts'
 import { useProject } from '../../session/project.tsx'
 import { type Connection, createConnection } from './connection.ts'
 
@@ -29,6 +30,7 @@ function connectionOf(projectId: number): Connection {
   })
   connections.set(projectId, connection)
   document.addEventListener('visibilitychange', connection.refresh)
+  onSessionContinued(connection.reopen)
   return connection
 }
 
