@@ -102,7 +102,7 @@ describe('a draft', () => {
       `select steps from journey_versions where journey_id = $1 and status in ('draft', 'live') order by status limit 1`,
       [id],
     )
-    const calls = (newest?.steps as Step[]).filter(({ type }) => type === 'webhook')
+    const calls = ((newest?.steps ?? []) as Step[]).filter(({ type }) => type === 'webhook')
     const secretOf = ({ data }: Step) => (data as { headers: { authorization: { secret: string } } }).headers.authorization.secret
     return Object.fromEntries(calls.map((step) => [step.external_id, w.ctx.secrets.open(secretOf(step), `header of journey ${id}`)]))
   }
