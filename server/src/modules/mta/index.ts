@@ -53,6 +53,7 @@ export {
   untriedBulk,
   untriedByCampaign,
 } from './queue/reading.queries.ts'
+export { deleteMail } from './queue/retention.queries.ts'
 export { mailStore } from './queue/retention.ts'
 export {
   type ClaimedRecipient,
