@@ -1042,6 +1042,7 @@ create table journeys (
   drain_until timestamp(3) with time zone,
   is_held boolean not null default false,
   stats_at timestamp(3) with time zone,
+  removed_secrets jsonb not null default '[]'::jsonb,
   constraint journeys_pkey PRIMARY KEY (project_id, id),
   constraint journeys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint journeys_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'off'::text])))

@@ -1,7 +1,7 @@
 /** Lists as CSV files: their cells, their columns, and how many rows they have. */
 import { describe, expect, test } from 'vitest'
 import { type CsvCell, csvOf, csvOfRows } from '../src/parts/csv.ts'
-import { readAll } from '../src/parts/paging.ts'
+import { queryOfAll, readAll } from '../src/parts/paging.ts'
 
 const BOM = '\uFEFF'
 
@@ -66,6 +66,14 @@ describe('the pages of a list', () => {
     expect(await readAll(numbers(7, asked))).toEqual({ rows: [0, 1, 2, 3, 4, 5, 6], isCut: false })
     expect(asked).toEqual([undefined, '3', '6'])
     expect(await readAll(numbers(0))).toEqual({ rows: [], isCut: false })
+  })
+
+  test('are read in an order that no change of a row alters', () => {
+    const filters = { q: 'ana', archived: true }
+    const paged = { ...filters, cursor: 'x', page: 'prev' }
+    expect(queryOfAll({ ...paged, sort: 'updated_at', direction: 'desc' })).toEqual({ ...filters, sort: 'id', direction: 'desc' })
+    expect(queryOfAll({ ...paged, sort: 'name' })).toEqual({ ...filters, sort: 'name' })
+    expect(queryOfAll(paged)).toEqual(filters)
   })
 
   test.each([

@@ -1,6 +1,6 @@
 /** The graph of a journey in the editor: what each command makes of it, and how it is told as an outline. */
 import { describe, expect, test } from 'vitest'
-import { copyOf, pasteOf } from '../src/screens/journeys/model/copied.ts'
+import { copyOf, keptFor, keptOf, pasteOf } from '../src/screens/journeys/model/copied.ts'
 import {
   apply,
   type Command,
@@ -268,5 +268,25 @@ describe('copied steps', () => {
     expect(Object.keys(history.now)).toEqual(['in', 'd', 'out', 'delay_1'])
     expect(undo(history).now).toEqual(LINE)
     expect(linesOf(give(history, { do: 'remove-all', keys: ['d', 'delay_1'] }).now)).toEqual(['entrance in default>out', 'exit out'])
+  })
+})
+
+describe('the secrets of copied steps', () => {
+  const call = (headers: object): Graph => ({
+    call: { type: 'webhook', name: '', x: 0, y: 0, data: { url: 'https://a.example', headers }, children: [] },
+  })
+  const typed = call({ authorization: { secret: 'Bearer sk_live' }, 'x-plan': 'pro' })
+
+  test('are not kept in the browser, and meant by their placeholder in the same journey', () => {
+    const kept = keptOf(1, typed)
+    expect(kept).not.toContain('sk_live')
+    const steps = call({ authorization: { secret: '********' }, 'x-plan': 'pro' })
+    expect(keptFor(1, kept)).toEqual({ steps, lacksSecrets: false })
+  })
+
+  test('are left out in another journey, which cannot know them', () => {
+    expect(keptFor(2, keptOf(1, typed))).toEqual({ steps: call({ 'x-plan': 'pro' }), lacksSecrets: true })
+    const open = call({ 'x-plan': 'pro' })
+    expect(keptFor(2, keptOf(1, open))).toEqual({ steps: open, lacksSecrets: false })
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { launchOf, passedIn, startsAtLaunch } from '../src/screens/campaigns/steps/launch.ts'
+import { atTime, launchOf, passedIn, startsAtLaunch } from '../src/screens/campaigns/steps/launch.ts'
 
 const NOW = Date.parse('2026-11-27T09:00:00.000Z')
 const IN_30_S = '2026-11-27T09:00:30.000Z'
@@ -39,3 +39,11 @@ test.each([
 ] as const)('the instant %s has passed in %s', (send_at, expected) => expect(passedIn({ send_at }, NOW)).toBe(expected))
 
 test('a trigger runs when it is launched', () => expect(launchOf('trigger', {}, NOW)).toEqual({ state: 'running' }))
+
+test('a blast in each user’s time zone has no winner, which the server refuses', () => {
+  const winner = { metric: 'clicks' as const, test_percent: 20, after_minutes: 120 }
+  const draft = { send_at: null, send_in_user_timezone: false, winner }
+  const local = { send_at: '2026-11-27T08:00:00', send_in_user_timezone: true }
+  expect(atTime(draft, local)).toEqual({ ...local, winner: null })
+  expect(atTime(draft, { send_at: IN_30_S, send_in_user_timezone: false })).toMatchObject({ winner })
+})

@@ -1,6 +1,6 @@
 /** The connection to the stream of a project: one for all that is watched, and open again after it was lost. */
 import { describe, expect, test } from 'vitest'
-import { createConnection } from '../src/parts/live/connection.ts'
+import { createConnection, SILENCE_MS } from '../src/parts/live/connection.ts'
 import { eventsIn } from '../src/parts/live/events.ts'
 
 test('events are read from a text in parts, without comments', () => {
@@ -21,6 +21,7 @@ const turns = async () => {
 function stage() {
   const opened: { topics: string[]; signal: AbortSignal; push(text: string): void; end(): void }[] = []
   const waits: number[] = []
+  const silences: (() => void)[] = []
   let status = 200
   let isSeen = true
   const connection = createConnection({
@@ -32,6 +33,7 @@ function stage() {
       return { status, text: stream.readable as unknown as AsyncIterable<string> }
     },
     async wait(ms) {
+      if (ms === SILENCE_MS) return new Promise((resolve) => silences.push(resolve))
       if (ms >= 1000) waits.push(ms)
       await turn()
     },
@@ -41,6 +43,8 @@ function stage() {
     connection,
     opened,
     waits,
+    /** Nothing has come for so long since the last part that was read. */
+    beSilent: () => silences.at(-1)?.(),
     /** What the server answers from now on. */
     answer: (next: number) => {
       status = next
@@ -98,6 +102,33 @@ describe('a connection', () => {
     connection.watch('sandbox', () => undefined)
     await turns()
     expect([opened.length, connection.isLive('sandbox')]).toEqual([1, false])
+  })
+
+  test('is opened again when the session goes on', async () => {
+    const { connection, answer, opened } = stage()
+    answer(401)
+    connection.watch('sandbox', () => undefined)
+    await turns()
+    answer(200)
+    connection.reopen()
+    await turns()
+    expect([opened.length, connection.isLive('sandbox')]).toEqual([2, true])
+  })
+
+  test('is given up and opened again when not even heartbeats come', async () => {
+    const { connection, opened, beSilent } = stage()
+    const seen: unknown[] = []
+    connection.watch('sandbox', (state) => seen.push(state))
+    await turns()
+    opened[0]?.push(':\n\n')
+    await turns()
+    expect([opened.length, connection.isLive('sandbox')]).toEqual([1, true])
+    beSilent()
+    await turns()
+    expect([opened.length, opened[0]?.signal.aborted, connection.isLive('sandbox')]).toEqual([2, true, true])
+    opened[1]?.push(event('sandbox', 'a'))
+    await turns()
+    expect(seen).toEqual(['a'])
   })
 
   test('is closed while the page is hidden, and when nothing is watched', async () => {

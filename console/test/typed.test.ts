@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { numberIn, typedValue } from '../src/parts/typed.ts'
+import { numberIn, typedValue, typedValues, wholeNumbersIn } from '../src/parts/typed.ts'
 
 test.each([
   ['', undefined],
@@ -25,3 +25,28 @@ test.each([
   ['12 kg', ['number'], '12 kg'],
   ['', ['number'], ''],
 ])('%o for an attribute with values of %j is %o', (text, types, expected) => expect(typedValue(text, ANY, types)).toBe(expected))
+
+test.each([
+  [
+    ['a', '7'],
+    [7, 'a'],
+    ['string', 'number'],
+    ['a', 7],
+  ],
+  [['7', '8'], [7], ['string', 'number'], [7, '8']],
+  [['7', '8'], [], ['number'], [7, 8]],
+  [['true'], [true], ['string', 'boolean'], [true]],
+])('the list of %o, which was %o, for an attribute with values of %j is %o', (texts, before, types, expected) =>
+  expect(typedValues(texts, before, ANY, types)).toEqual(expected),
+)
+
+test.each([
+  ['1000, 5000', [1000, 5000]],
+  ['1000,5000', [1000, 5000]],
+  ['50\n100  200', [50, 100, 200]],
+  ['1.000, 5.000', [1000, 5000]],
+  ['1’000, 5 000', null],
+  ['1.5, 2', null],
+  ['100, viele', null],
+  ['', []],
+])('the whole numbers in %o are %o', (text, expected) => expect(wholeNumbersIn(text)).toEqual(expected))

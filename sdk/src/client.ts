@@ -111,10 +111,12 @@ export function createClient(options: ClientOptions = {}): Client {
   const settings = settingsOf(options)
   const url = (path: string, { path: params = {}, query = {} }: AnyOptions = {}) =>
     `${settings.baseUrl}${fill(path, params)}${search(query)}`
+  // A path that cannot be sent rejects, as all that fails.
+  const sendTo = async (method: Method, path: string, given: AnyOptions) => send(settings, { method, path, url: url(path, given), given })
   const call =
     (method: Method) =>
     (path: string, given: AnyOptions = {}) =>
-      asked(send(settings, { method, path, url: url(path, given), given }))
+      asked(sendTo(method, path, given))
   return { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete'), url } as Client
 }
 
@@ -151,8 +153,16 @@ const FORMS = '/api/ext/'
 const formOf = (body: unknown) =>
   new URLSearchParams(Object.entries(body ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined))
 
+/** What a URL cannot have between two slashes, encoded or not: it would be the URL of something else. */
+const UNSENDABLE = ['', '.', '..']
+
 const fill = (path: string, params: object) =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String((params as Record<string, unknown>)[name])))
+  path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const text = String((params as Record<string, unknown>)[name])
+    if (!UNSENDABLE.includes(text)) return encodeURIComponent(text)
+    const message = `No URL can have \`${text}\` as \`${name}\`, so nothing was sent.`
+    throw new CarillonError({ status: 0, body: null, requestId: null, code: 'parameter_invalid_format', message })
+  })
 
 function search(query: object): string {
   const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] =>

@@ -31,6 +31,17 @@ export function listSearchOf(search: Record<string, unknown>): ListSearch {
   return { ...pagingOf(search), ...(q !== undefined && { q }) }
 }
 
+type Query = Record<string, string | number | boolean | undefined>
+
+/**
+ * The query by which all pages of a list are read. By the latest change, a row that changes meanwhile would move to a page that was read
+ * already, and be in none: such a list is read by `id`.
+ */
+export const queryOfAll = ({ cursor: _, page: __, ...query }: Query): Query => ({
+  ...query,
+  ...(query.sort === 'updated_at' && { sort: 'id' }),
+})
+
 export const ROWS_MAX = 10_000
 
 /** So many options of a field are drawn at a time. The others are found by typing. */

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { useApi } from '../session/project.tsx'
 import { type CsvCell, csvOfRows } from './csv.ts'
 import type { Column } from './data-table.tsx'
-import { type Paged, readAll } from './paging.ts'
+import { type Paged, queryOfAll, readAll } from './paging.ts'
 import type { ShownRequest } from './request-code.ts'
 import { saveFile } from './save-file.ts'
 import { said } from './toast.ts'
@@ -21,12 +21,11 @@ export type ListRequest = Omit<ShownRequest, 'method'> & { method?: 'POST' }
 export function useSaveRows<T>({ method, path, params, query = {}, body }: ListRequest, columns: SavedColumn<T>[]) {
   const { t, i18n } = useTranslation()
   const api = useApi()
-  const { cursor: _, page: __, ...filters } = query
   const send = (method === 'POST' ? api.post : api.get) as (path: string, options: object) => Promise<Paged<T>>
   const read = (cursor: string | undefined) =>
     send(path, {
       ...(params && { path: params }),
-      query: { ...filters, limit: PAGE_MAX, ...(cursor !== undefined && { cursor }) },
+      query: { ...queryOfAll(query), limit: PAGE_MAX, ...(cursor !== undefined && { cursor }) },
       ...(body !== undefined && { body }),
     })
   const name = path.split('/').findLast((part) => part !== 'search')

@@ -10,6 +10,17 @@ export function numberIn(typed: number | string): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }
 
+/** Whole numbers, separated by commas or spaces; null if something else is among them. `1.000` is a thousand. */
+export function wholeNumbersIn(text: string): number[] | null {
+  const words = text.split(/[\s,;]+/).filter((word) => word !== '')
+  const numbers = words.map((word) => (/^\d{1,3}(?:\.\d{3})+$/.test(word) ? Number(word.replaceAll('.', '')) : Number(word)))
+  return numbers.every(Number.isInteger) ? numbers : null
+}
+
+/** Typed texts as values. One that was a value before is the same again. */
+export const typedValues = (texts: string[], before: unknown[], schema: FieldSchema, types: string[]): unknown[] =>
+  texts.map((text) => before.find((value) => String(value) === text) ?? typedValue(text, schema, types))
+
 /** Typed text as a value: a number or a truth value where the attribute has such values, or where its type is not known. */
 export function typedValue(text: string, schema: FieldSchema, types: string[]): unknown {
   const takes = (type: string) => [schema.type].flat().includes(type) && (types.length === 0 || types.includes(type))

@@ -17,5 +17,8 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
+/** Calls back whenever the member has signed in again. */
+export const onSessionContinued = (run: () => void): (() => void) => subscribe(() => isEnded || run())
+
 /** Whether the session ended while the page was open. */
 export const useSessionEnded = (): boolean => useSyncExternalStore(subscribe, () => isEnded)

@@ -27,7 +27,7 @@ export function SessionEnded() {
       title={t('session.ended')}
     >
       <p className="quiet sm">{t('session.endedAbout')}</p>
-      <SignInWays email={member.email} to={window.location.pathname} onDone={goOn} />
+      <SignInWays email={member.email} to={`${window.location.pathname}${window.location.search}`} onDone={goOn} />
     </Modal>
   )
 }

@@ -57,6 +57,14 @@ describe('a browser', () => {
   })
 })
 
+test.each(['.', '..', ''])('a path with the parameter %j, which no URL can carry, is not requested', async (userId) => {
+  await using server = await openCountingServer(() => done)
+  const deleted = createClient({ baseUrl: server.baseUrl }).delete('/api/client/users/{userId}', { path: { userId } })
+  await expect(deleted).rejects.toThrow(CarillonError)
+  await expect(deleted).rejects.toThrow('`userId`')
+  expect(server.requests).toEqual([])
+})
+
 describe('with a server', () => {
   test('a whole answer has the status, the headers and the request id, also if there is no body', async () => {
     await using w = await world()

@@ -8,6 +8,8 @@ const RETRY_FIRST_MS = 1000
 const RETRY_MAX_MS = 30_000
 /** Screens begin and end together, so that their topics are changed together. */
 const GATHERED_MS = 20
+/** The server sends a heartbeat every 20 seconds. Without two of them the connection was lost, and nobody has said so. */
+export const SILENCE_MS = 45_000
 /** As many as the server takes. Further topics are read again by the screens. */
 const TOPICS_MAX = 20
 
@@ -29,6 +31,8 @@ export type Connection = {
   onChange(listener: () => void): () => void
   /** To be called when the page is seen, or no longer. */
   refresh(): void
+  /** Opens again, also where it was refused: to be called when the member has signed in again. */
+  reopen(): void
 }
 
 /** Creates a connection. It opens with the first topic. */
@@ -66,17 +70,13 @@ export function createConnection(outside: Outside): Connection {
   }
 
   async function readOnce(topics: string[], signal: AbortSignal): Promise<boolean | 'refused'> {
-    const { status, text } = await outside.open(topics, signal)
+    const lost = new AbortController()
+    const { status, text } = await outside.open(topics, AbortSignal.any([signal, lost.signal]))
     if (status >= 400 && status < 500 && status !== 429) return 'refused'
     if (status !== 200) return false
     become(topics)
-    let rest = ''
-    for await (const part of text) {
-      const found = eventsIn(rest + part)
-      rest = found.rest
-      if (signal.aborted) return true
-      for (const event of found.events) give(event)
-    }
+    for await (const event of eventsOf(outside, text)) if (!signal.aborted) give(event)
+    lost.abort()
     return true
   }
 
@@ -110,5 +110,23 @@ export function createConnection(outside: Outside): Connection {
       return () => listeners.delete(listener)
     },
     refresh,
+    reopen() {
+      wanted = ''
+      refresh()
+    },
+  }
+}
+
+/** The events of a stream, until it ends or nothing comes for too long. */
+async function* eventsOf(outside: Outside, text: AsyncIterable<string>): AsyncGenerator<LiveEvent> {
+  const parts = text[Symbol.asyncIterator]()
+  for (let rest = ''; ; ) {
+    const came = new AbortController()
+    const silence = outside.wait(SILENCE_MS, came.signal).then(() => null)
+    const part = await Promise.race([parts.next(), silence]).finally(() => came.abort())
+    if (part === null || part.done) return
+    const found = eventsIn(rest + part.value)
+    rest = found.rest
+    yield* found.events
   }
 }

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { ask } from '../../session/asking.ts'
+import { onSessionContinued } from '../../session/ended.ts'
 import { useProject } from '../../session/project.tsx'
 import { type Connection, createConnection } from './connection.ts'
 
@@ -30,6 +31,7 @@ function connectionOf(projectId: number): Connection {
   })
   connections.set(projectId, connection)
   document.addEventListener('visibilitychange', connection.refresh)
+  onSessionContinued(connection.reopen)
   return connection
 }
 

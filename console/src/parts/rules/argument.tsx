@@ -2,7 +2,7 @@ import { Autocomplete, Group, NumberInput, Select, TagsInput, TextInput } from '
 import { useTranslation } from 'react-i18next'
 import { useEdited } from '../edited.ts'
 import type { FieldSchema } from '../schema-fields.ts'
-import { typedValue } from '../typed.ts'
+import { typedValue, typedValues } from '../typed.ts'
 import { TypedNumber } from '../typed-number.tsx'
 
 type Props = {
@@ -81,14 +81,15 @@ function Truth({ label, value, onChange }: Props) {
 }
 
 function Values({ label, schema, value, onChange, types = [] }: Props) {
+  const before = Array.isArray(value) ? value : []
   return (
     <TagsInput
       size="xs"
       aria-label={label}
       placeholder={label}
       maxTags={schema.maxItems}
-      value={Array.isArray(value) ? value.map(String) : []}
-      onChange={(texts) => onChange(texts.map((text) => typedValue(text, schema.items ?? {}, types)))}
+      value={before.map(String)}
+      onChange={(texts) => onChange(typedValues(texts, before, schema.items ?? {}, types))}
     />
   )
 }

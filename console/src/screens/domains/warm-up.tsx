@@ -11,6 +11,7 @@ import { merge } from '../../parts/merge.ts'
 import { Num, Rate } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
+import { wholeNumbersIn } from '../../parts/typed.ts'
 import { RequiredNumber } from '../../parts/typed-number.tsx'
 import { useMay } from '../../session/project.tsx'
 import { WARM_UP } from './search.ts'
@@ -95,15 +96,10 @@ function PlanForm({ plan, mayChange, isPending, onSave }: FormProps) {
   const stored = { steps: plan.steps.join(', '), is_active, bounce_percent_max, deferral_percent_max, is_per_address }
   const [{ steps, ...rest }, setDraft] = useDraft(stored)
   const set = (changes: Partial<typeof stored>) => setDraft((draft) => ({ ...draft, ...changes }))
+  const numbers = wholeNumbersIn(steps)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    onSave({
-      ...rest,
-      steps: steps
-        .split(/[\s,]+/)
-        .filter(Boolean)
-        .map(Number),
-    })
+    if (numbers) onSave({ ...rest, steps: numbers })
   }
   return (
     <form className="form pad" onSubmit={submit}>
@@ -119,6 +115,7 @@ function PlanForm({ plan, mayChange, isPending, onSave }: FormProps) {
         description={t('warmUp.stepsAbout')}
         autosize
         readOnly={!mayChange}
+        error={numbers === null && t('warmUp.noNumbers')}
         value={steps}
         onChange={(event) => set({ steps: event.currentTarget.value })}
       />

@@ -30,6 +30,9 @@ function useSteps(): Step[] | undefined {
   const campaigns = useRead('/api/client/campaigns', ONE, READ_AGAIN)
   const messages = useRead('/api/client/messages', ONE, READ_AGAIN)
   const domains = useRead('/api/client/domains', PAGE, READ_AGAIN)
+  const subscriptions = useRead('/api/client/subscriptions', { query: { q: 'email', limit: 1 } })
+  // Ids are those of the whole server, so that a project has others than the first.
+  const subscription_id = subscriptions.data?.results[0]?.id ?? 1
   if (!users.data || !events.data || !campaigns.data || !messages.data || !domains.data) return undefined
   return [
     {
@@ -56,7 +59,7 @@ function useSteps(): Step[] | undefined {
       request: {
         method: 'POST',
         path: '/api/client/campaigns',
-        body: { type: 'trigger', name: 'Order received', subscription_id: 1, event_name: 'order_placed' },
+        body: { type: 'trigger', name: 'Order received', subscription_id, event_name: 'order_placed' },
       },
     },
     {
@@ -67,7 +70,7 @@ function useSteps(): Step[] | undefined {
         path: '/api/client/messages',
         body: {
           user: { external_id: 'customer-1042' },
-          subscription_id: 1,
+          subscription_id,
           content: { subject: 'Hello', html: '<p>Hello {{ user.data.first_name }}</p>' },
         },
       },

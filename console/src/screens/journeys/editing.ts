@@ -3,8 +3,9 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { type Autosave, ifVersion, useAutosave, versionOf } from '../../parts/autosave.ts'
 import { keyOf, useRead } from '../../parts/data.ts'
 import { isSame } from '../../parts/merge.ts'
+import { useSession } from '../../session/index.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
-import { copyOf, pasteOf } from './model/copied.ts'
+import { copyOf, keptFor, keptOf, pasteOf } from './model/copied.ts'
 import { type Command, firstPath, type Graph, keyFor, type Place, pathsOf, type Step, targetOf } from './model/graph.ts'
 import { begin, give, type History, redo, undo } from './model/history.ts'
 import { neighbours, numbersOf, outlineOf, type Row } from './model/outline.ts'
@@ -31,13 +32,15 @@ export type Editing = {
   /** Keeps copies of steps in this browser, to be pasted into a journey of the project. */
   copy: (keys: ReadonlySet<string>) => void
   hasCopies: () => boolean
-  /** Pastes the copied steps into a way, or at the beginning. Returns whether they have a place there. */
-  paste: (at: Place | undefined) => boolean
+  /** Pastes the copied steps into a way, or at the beginning. Those of another journey come without their secrets. */
+  paste: (at: Place | undefined) => Pasted
   /** Inserts copies of steps behind the last of them. */
   duplicate: (keys: ReadonlySet<string>) => boolean
   undo: (() => void) | undefined
   redo: (() => void) | undefined
 }
+
+type Pasted = 'pasted' | 'without-secrets' | 'no-place'
 
 /** A step without what the server counts for it. */
 const plain = ({ type, name, x, y, data, children }: Step): Step => ({ type, name, x, y, data, children })
@@ -77,7 +80,8 @@ function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>, isLo
   return autosave
 }
 
-const copiesKey = (project: number) => `carillon.copied-steps.${project}`
+/** Where the copied steps of a member are kept. */
+const copiesKey = (member: number, project: number) => `carillon.copied-steps.${member}.${project}`
 
 /** The way into which a new step is added after another step: the first way out of that step. */
 export function afterStep({ graph, paths }: Pick<Editing, 'graph' | 'paths'>, key: string): Place | undefined {
@@ -95,7 +99,7 @@ function firstSettings(type: string, isRoot: boolean, meta: Meta): Record<string
 
 /** Edits the draft of a journey. */
 export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<string, object>>, isLocked: boolean): Editing {
-  const copies = copiesKey(useProject().id)
+  const copies = copiesKey(useSession().member.id, useProject().id)
   const mayWrite = useMay(journey.status === 'draft' ? 'editor' : 'publisher') && !isLocked
   const autosave = useDraft(journey, steps, isLocked)
   const [history, setHistory] = useState(() => begin(autosave.draft))
@@ -143,11 +147,14 @@ export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<
       const path = firstPath(step.data, step.type, meta.steps)
       if (path !== undefined || targetOf(graph, place) === undefined) command({ do: 'move', key, to: place, path: path ?? 'default' })
     },
-    copy: (keys) => localStorage.setItem(copies, JSON.stringify(copyOf(graph, keys, rows))),
+    copy: (keys) => localStorage.setItem(copies, keptOf(journey.id, copyOf(graph, keys, rows))),
     hasCopies: () => localStorage.getItem(copies) !== null,
     paste: (at) => {
       const text = localStorage.getItem(copies)
-      return text !== null && insert(JSON.parse(text) as Graph, at)
+      if (text === null) return 'no-place'
+      const { steps, lacksSecrets } = keptFor(journey.id, text)
+      if (!insert(steps, at)) return 'no-place'
+      return lacksSecrets ? 'without-secrets' : 'pasted'
     },
     duplicate: (keys) => {
       const copied = copyOf(graph, keys, rows)

@@ -19,6 +19,7 @@ import { Backtest } from './backtest.tsx'
 import { Controls } from './controls.tsx'
 import { type Editing, useEditing } from './editing.ts'
 import { Editor } from './editor.tsx'
+import { hideSecrets } from './model/secrets.ts'
 import { Publish } from './publish.tsx'
 import { JOURNEY, type Journey, type Meta, STEPS, type Statistics, VIEWS, type View } from './search.ts'
 import { Settings } from './settings.tsx'
@@ -103,7 +104,7 @@ function Head({ journey, editing }: { journey: Journey; editing: Editing }) {
             {editing.mayWrite && <SaveState autosave={editing.autosave} />}
             <CopyAs
               label={t('moreOf', { name })}
-              request={{ method: 'PUT', path: STEPS, params: { journeyId: id }, body: editing.graph }}
+              request={{ method: 'PUT', path: STEPS, params: { journeyId: id }, body: hideSecrets(editing.graph) }}
               audited={{ type: 'journey', id }}
             >
               {mayWrite && (

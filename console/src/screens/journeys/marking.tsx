@@ -63,7 +63,11 @@ export function useCopying(editing: Editing) {
       copy(keys)
       said(t('marked.copied', { count: keys.size }))
     },
-    pasteSteps: (at: Place | undefined) => void (paste(at) || said(t('marked.noPlace'))),
+    pasteSteps: (at: Place | undefined) => {
+      const pasted = paste(at)
+      if (pasted === 'no-place') said(t('marked.noPlace'))
+      if (pasted === 'without-secrets') said(t('marked.withoutSecrets'))
+    },
     duplicateSteps: (keys: ReadonlySet<string>) => void (duplicate(keys) || said(t('marked.noPlace'))),
   }
 }

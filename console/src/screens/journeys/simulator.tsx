@@ -116,8 +116,9 @@ function Happenings({ happenings, onChange }: { happenings: Happening[]; onChang
   const set = (index: number, change: Partial<Happening>) =>
     onChange(happenings.with(index, { ...(happenings[index] as Happening), ...change }))
   const add = () => {
-    const last = happenings.at(-1)
-    onChange([...happenings, { at: localOf(last ? new Date(last.at).getTime() + DAY_MS : Date.now()), event: '', data: '' }])
+    // The field of a time can be empty.
+    const last = Date.parse(happenings.at(-1)?.at ?? '')
+    onChange([...happenings, { at: localOf(Number.isNaN(last) ? Date.now() : last + DAY_MS), event: '', data: '' }])
   }
   return (
     <div className="described">

@@ -1,3 +1,4 @@
+import type { Reply } from '@carillon/sdk'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -14,13 +15,14 @@ import { TabBar } from '../../parts/tabs.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useProject } from '../../session/project.tsx'
 import type { Editing } from './editing.ts'
-import { isRoot } from './model/graph.ts'
-import type { Journey } from './search.ts'
+import { type Graph, isRoot } from './model/graph.ts'
+import { type Journey, STEPS } from './search.ts'
 import { Visits } from './visits.tsx'
 
 type Props = { journey: Journey; editing: Editing; userId: string }
 
 const USER = '/api/client/journeys/{journeyId}/users/{userId}'
+type Entrance = Reply<typeof USER, 'get'>['entrances'][number]
 const TABS = ['way', 'why'] as const
 
 /** What happened to a user in the journey, why, and what may be done about it. It is shown beside the users. */
@@ -64,10 +66,6 @@ function Entrances({ journey, editing, userId }: Props) {
   if (!data) return <Loading />
   if (data.entrances.length === 0)
     return <p className="pad quiet sm">{t(data.held_out_at === undefined ? 'drawer.never' : 'drawer.heldOut')}</p>
-  const { graph, words, numbers } = editing
-  const targets = Object.entries(graph).flatMap(([value, step]) =>
-    isRoot(step) ? [] : [{ value, label: `${numbers.get(value) ?? '–'} ${words(step).title}` }],
-  )
   return data.entrances.map((entrance) => (
     <section key={entrance.entrance_id} className="sec">
       <p className="entry sm">
@@ -75,9 +73,20 @@ function Entrances({ journey, editing, userId }: Props) {
         <Time at={entrance.entered_at} /> · {entrance.cause.name ?? entrance.cause.is} · {t('version', { version: entrance.version })}
       </p>
       <Visits visits={entrance.visits} editing={editing} />
-      {entrance.outcome === null && <Acts journeyId={journey.id} userId={userId} entrance={entrance} steps={targets} />}
+      {entrance.outcome === null && <ActsOf journeyId={journey.id} editing={editing} userId={userId} entrance={entrance} />}
     </section>
   ))
+}
+
+type ActsProps = { journeyId: number; editing: Editing; userId: string; entrance: Entrance }
+
+/** What may be done about an entrance. The user can be moved to the steps of the version in which they are, which the draft may not have. */
+function ActsOf({ journeyId, editing: { words, numbers }, userId, entrance }: ActsProps) {
+  const { data = {} } = useRead(STEPS, { path: { journeyId }, query: { version: String(entrance.version) } })
+  const steps = Object.entries(data as unknown as Graph).flatMap(([value, step]) =>
+    isRoot(step) ? [] : [{ value, label: `${numbers.get(value) ?? '–'} ${words(step).title}` }],
+  )
+  return <Acts journeyId={journeyId} userId={userId} entrance={entrance} steps={steps} />
 }
 
 /** Why the user entered, or did not: the checks of each fact, and those that no fact is needed for. */

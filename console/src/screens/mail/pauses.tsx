@@ -16,7 +16,7 @@ const usePauses = (): Pause[] => useRead(PAUSES, undefined).data?.results ?? []
 /** Whether the email to a site is held, by itself or with all of the project. */
 export const useIsHeld = (): ((site: string) => boolean) => {
   const pauses = usePauses()
-  return (site) => pauses.some((pause) => pause.site === site)
+  return (site) => pauses.some((pause) => pause.site === site || isOfAll(pause))
 }
 
 /** Holds or releases all email, that of a campaign, or that to a site. */

@@ -1,6 +1,7 @@
 import type { components } from '@carillon/sdk'
-import { NumberInput, Switch } from '@mantine/core'
+import { Switch } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { RequiredNumber } from '../../parts/typed-number.tsx'
 
 export type Rate = components['schemas']['Provider']['rate']
 
@@ -21,19 +22,19 @@ export function RateFields({ rate, onChange }: { rate: Rate; onChange: (rate: Ra
       />
       {rate && (
         <div className="acts">
-          <NumberInput
+          <RequiredNumber
             label={t('rate.limit')}
             min={1}
             max={LIMIT_MAX}
             value={rate.limit}
-            onChange={(limit) => onChange({ ...rate, limit: Number(limit) })}
+            onChange={(limit) => onChange({ ...rate, limit })}
           />
-          <NumberInput
+          <RequiredNumber
             label={t('rate.interval')}
             min={1}
             max={INTERVAL_S_MAX}
             value={rate.interval_seconds}
-            onChange={(seconds) => onChange({ ...rate, interval_seconds: Number(seconds) })}
+            onChange={(interval_seconds) => onChange({ ...rate, interval_seconds })}
           />
         </div>
       )}

@@ -1,10 +1,11 @@
-import { Button, NumberInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
 import { useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
+import { RequiredNumber } from '../../parts/typed-number.tsx'
 import { useUndoableWrite } from '../../parts/undoable-write.ts'
 import { refreshSession } from '../../session/index.ts'
 import { useMay } from '../../session/project.tsx'
@@ -59,7 +60,7 @@ function Form({ stored }: { stored: Stored }) {
     <form className="form" onSubmit={submit}>
       <div className="two">
         {FIELDS.map((name) => (
-          <NumberInput
+          <RequiredNumber
             key={name}
             label={t(`faults.of.${name}`)}
             suffix={t(name === 'delay_seconds' ? 'faults.seconds' : 'faults.percent')}
@@ -68,7 +69,7 @@ function Form({ stored }: { stored: Stored }) {
             allowDecimal={false}
             disabled={isFixed}
             value={draft[name]}
-            onChange={(value) => setDraft({ ...draft, [name]: Number(value) })}
+            onChange={(value) => setDraft({ ...draft, [name]: value })}
           />
         ))}
       </div>

@@ -1,4 +1,4 @@
-import { Button, MultiSelect, NumberInput, Switch, TextInput } from '@mantine/core'
+import { Button, MultiSelect, Switch, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CHANNELS } from '../../parts/channels.ts'
@@ -7,6 +7,7 @@ import { afterSave, useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
+import { RequiredNumber } from '../../parts/typed-number.tsx'
 import { useUndoableWrite } from '../../parts/undoable-write.ts'
 import { useMay, useProject } from '../../session/project.tsx'
 import { type Cap, NEW_CAP, NEW_QUIET_HOURS, type QuietHours } from './fields.ts'
@@ -137,25 +138,23 @@ function Caps({ caps, onChange, isFixed }: { caps: Cap[]; onChange: (caps: Cap[]
           <fieldset className="fields" key={index}>
             <legend>{t('caps.nth', { number: index + 1 })}</legend>
             <div className="two">
-              <NumberInput
+              <RequiredNumber
                 label={t('caps.max')}
-                required
                 disabled={isFixed}
                 min={1}
                 max={1000}
                 allowDecimal={false}
                 value={cap.max}
-                onChange={(max) => set(index, { max: Number(max) })}
+                onChange={(max) => set(index, { max })}
               />
-              <NumberInput
+              <RequiredNumber
                 label={t('caps.hours')}
-                required
                 disabled={isFixed}
                 min={1}
                 max={2160}
                 allowDecimal={false}
                 value={cap.window_hours}
-                onChange={(hours) => set(index, { window_hours: Number(hours) })}
+                onChange={(window_hours) => set(index, { window_hours })}
               />
             </div>
             <ChannelsField

@@ -27,7 +27,7 @@ export function Templates() {
   const navigate = useNavigate({ from: '/p/$project/templates' })
   const project = String(useProject().id)
   const mayWrite = useMay('editor')
-  const query = { ...search, limit: 50 }
+  const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
   const templates = useRead(TEMPLATES, { query }, { keepsPrevious: true })
   const edit = (campaign: number) =>
     void navigate({

@@ -11,6 +11,13 @@ const ZONES_H = { first: 14, last: -12 }
 
 type Time = { send_at?: string | null | undefined; send_in_user_timezone?: boolean | undefined }
 
+/** A draft with another time. In each user’s time zone, users get it at different times, so that no winner can be chosen. */
+export const atTime = <D extends { winner?: unknown }>(draft: D, time: { send_at: string | null; send_in_user_timezone: boolean }) => ({
+  ...draft,
+  ...time,
+  ...(time.send_in_user_timezone && Boolean(draft.winner) && { winner: null }),
+})
+
 /** In which time zones the time of a blast has passed. An instant passes in all of them at once. */
 export function passedIn({ send_at: at = null, send_in_user_timezone: isLocal = false }: Time, now: number): 'none' | 'some' | 'all' {
   if (at === null) return 'none'

@@ -1,9 +1,10 @@
 import { Radio, Switch } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { notice } from '../../../parts/notice.ts'
 import { instant } from '../../../parts/time.tsx'
 import { TypedDay } from '../../../parts/typed-day.tsx'
 import { useProject } from '../../../session/project.tsx'
-import { passedIn } from './launch.ts'
+import { atTime, passedIn } from './launch.ts'
 import type { StepProps } from './step.ts'
 import { Waves } from './waves.tsx'
 
@@ -22,8 +23,11 @@ export function ScheduleStep({ autosave: { draft, change } }: StepProps) {
   const { send_at = null, send_in_user_timezone: isLocal = false } = draft
   const field = send_at === null ? '' : isLocal ? send_at.slice(0, 16) : localOf(new Date(send_at))
   const later = () => localOf(new Date(Math.ceil(Date.now() / HOUR_MS + 1) * HOUR_MS))
-  const at = (text: string, inUserZone = isLocal) =>
-    change({ ...draft, send_in_user_timezone: inUserZone, send_at: inUserZone ? `${text}:00` : new Date(text).toISOString() })
+  const at = (text: string, inUserZone = isLocal) => {
+    const send_at = inUserZone ? `${text}:00` : new Date(text).toISOString()
+    change(atTime(draft, { send_in_user_timezone: inUserZone, send_at }))
+    if (inUserZone && draft.winner) notice(t('schedule.withoutWinner'))
+  }
   const zones = [...new Set([own, project.timezone, 'UTC'])]
   return (
     <div className="form pad narrow">

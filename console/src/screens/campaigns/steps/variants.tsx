@@ -48,7 +48,9 @@ export function VariantsCard({ campaign: { channel }, autosave: { draft, change 
             </Button>
           </div>
         )}
-        {variants.length > 0 && isChoosable && <WinnerFields winner={winner} onChange={(winner) => change({ ...draft, winner })} />}
+        {variants.length > 0 && (isChoosable || winner) && (
+          <WinnerFields winner={winner} onChange={(winner) => change({ ...draft, winner })} />
+        )}
         {variants.length > 0 && !isChoosable && <p className="sm quiet">{t('variants.noWinner')}</p>}
       </div>
     </Card>

@@ -1,6 +1,24 @@
 /** Steps that are copied and inserted elsewhere, in this journey or another one. Pure. */
 import { apply, type Command, type Graph, isRoot, type Kinds, keyFor, type Place, pathsOf, type Step, targetOf, waysOf } from './graph.ts'
 import type { Row } from './outline.ts'
+import { dropSecrets, hideSecrets } from './secrets.ts'
+
+/** Copied steps as a browser keeps them. */
+type Kept = { journey: number; steps: Graph }
+
+/** What a browser keeps of copied steps of a journey: never a secret. */
+export const keptOf = (journey: number, steps: Graph): string => JSON.stringify({ journey, steps: hideSecrets(steps) } satisfies Kept)
+
+/**
+ * The kept steps for a journey. Only the one that they are of has their secrets: elsewhere they lack the headers with secrets, and
+ * `lacksSecrets` says whether they do.
+ */
+export function keptFor(journey: number, text: string): { steps: Graph; lacksSecrets: boolean } {
+  const { journey: from, steps } = JSON.parse(text) as Kept
+  const without = dropSecrets(steps)
+  const lacksSecrets = from !== journey && JSON.stringify(without) !== JSON.stringify(steps)
+  return { steps: lacksSecrets ? without : steps, lacksSecrets }
+}
 
 type Paste = Extract<Command, { do: 'paste' }>
 

@@ -14,7 +14,7 @@ import { publishGraph } from './publish.ts'
 import * as queries from './queries.ts'
 import { type FindReferenceFaults, type Graph, referenceFaultsOf } from './readiness.ts'
 import type { VersionRow } from './schema.ts'
-import { hideSecrets, sealSecrets } from './secrets.ts'
+import { hideSecrets, notTooOld, removedBy, sealSecrets } from './secrets.ts'
 
 /** The version of this name: `draft`, `live` or a number; without a name, the draft or else the live one. */
 export function findNamed(ctx: ProjectCtx, id: JourneyId, name?: string): Promise<VersionRow | undefined> {
@@ -45,14 +45,22 @@ export async function replaceSteps(
   return inTx(ctx, async (ctx) => {
     const journey = await lockEditable(ctx, id)
     const newest = await queries.findNewest(ctx, id)
-    const sealed = sealSecrets(ctx.secrets, id, steps, newest?.steps ?? [])
+    const former = newest?.steps ?? []
+    const before = await queries.removedSecrets(ctx, id)
+    const [by, now] = [actorOf(ctx), ctx.clock.now()]
+    const fresh = notTooOld(before, now)
+    const sealed = sealSecrets(ctx.secrets, id, steps, { steps: former, removed: fresh.filter((one) => one.by === by) })
     const graph = { steps: sealed.steps, settings: newest?.settings ?? {} }
     refuse([...sealed.faults, ...(await referenceFaultsOf(ctx, { steps, settings: {} }, find))])
     await saveDraft(ctx, id, graph)
+    const removed = removedBy(former, graph.steps, fresh, by, now)
+    if (!isDeepStrictEqual(removed, before)) await queries.keepRemovedSecrets(ctx, id, removed)
     if (journey.status === 'live' && journey.live_version === null && steps.length > 0) await publishGraph(ctx, id, graph, find)
     return presentSteps(ctx, id, hideSecrets(graph.steps))
   })
 }
+
+const actorOf = ({ actor }: ProjectCtx): string => (actor ? `${actor.kind} ${actor.id}` : 'system')
 
 async function saveDraft(ctx: InTx, id: JourneyId, graph: Graph): Promise<void> {
   await registerSteps(

@@ -7,6 +7,7 @@ import { IdOf } from '../../../lib/shapes.ts'
 import type { Step } from '../schema.ts'
 import type { JourneySettings } from '../settings.ts'
 import { type Plan, VersionRow } from './schema.ts'
+import type { Removed } from './secrets.ts'
 
 const columns = sql`version, status, steps, settings, plan, note, created_at, published_at, published_by`
 
@@ -171,3 +172,15 @@ export async function publishVersion(ctx: InTx, journeyId: JourneyId, given: Pub
         returning ${columns}`,
   )
 }
+
+const RemovedRow = Type.Object({ removed_secrets: Type.Unsafe<Removed[]>({ type: 'array' }) })
+
+/** The sealed secrets that were removed from a locked journey. */
+export const removedSecrets = async (ctx: InTx, id: JourneyId): Promise<Removed[]> =>
+  (await ctx.db.one(RemovedRow, sql`select removed_secrets from journeys where project_id = ${ctx.projectId} and id = ${id}`))
+    .removed_secrets
+
+export const keepRemovedSecrets = (ctx: InTx, id: JourneyId, removed: Removed[]) =>
+  ctx.db.run(
+    sql`update journeys set removed_secrets = ${JSON.stringify(removed)}::jsonb where project_id = ${ctx.projectId} and id = ${id}`,
+  )

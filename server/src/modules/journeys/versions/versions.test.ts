@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createJourney, dropQueue, putInside, queuedItems, READY, readyWith } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
-import { world } from '../../../../test/world.ts'
+import { type World, world } from '../../../../test/world.ts'
+import type { Step } from '../schema.ts'
 
 const failed = (param: string) => ({ status: 422, body: { code: 'validation_failed', error: { param } } })
 
@@ -82,28 +83,101 @@ describe('a draft', () => {
     expect(await w.patch(journey.path, { settings })).toMatchObject({ status, body: { error: { param } } })
   })
 
+  /** Steps with calls, each with an authorization, in a row. */
+  const calling = (calls: Record<string, { secret?: string; url?: string; name?: string }>) => {
+    const keys = Object.keys(calls)
+    const to = (key: string | undefined) => ({ children: [{ external_id: key ?? 'out' }] })
+    const steps = Object.entries(calls).map(([key, { secret = HIDDEN, url = 'https://example.com/a', name = 'authorization' }], at) => [
+      key,
+      { type: 'webhook', x: 0, y: at, data: { url, headers: { [name]: { secret } } }, ...to(keys[at + 1]) },
+    ])
+    return { ...READY, w1: { ...READY.w1, ...to(keys[0]) }, ...Object.fromEntries(steps) }
+  }
+  const HIDDEN = '********'
+  const refused = (key: string) => failed(`${key}.data.headers.authorization.secret`)
+  /** What the calls of the newest steps are authorised with. */
+  const opened = async (w: World, id: number): Promise<Record<string, string>> => {
+    const [newest] = await select(
+      w,
+      `select steps from journey_versions where journey_id = $1 and status in ('draft', 'live') order by status limit 1`,
+      [id],
+    )
+    const calls = ((newest?.steps ?? []) as Step[]).filter(({ type }) => type === 'webhook')
+    const secretOf = ({ data }: Step) => (data as { headers: { authorization: { secret: string } } }).headers.authorization.secret
+    return Object.fromEntries(calls.map((step) => [step.external_id, w.ctx.secrets.open(secretOf(step), `header of journey ${id}`)]))
+  }
+
   test('hides the secrets of headers, which stay when a reply is written back', async () => {
     await using w = await world()
-    const call = (secret: string, name = 'authorization') => ({
-      ...READY,
-      w1: { ...READY.w1, children: [{ external_id: 'call' }] },
-      call: {
-        type: 'webhook',
-        x: 0,
-        y: 9,
-        data: { url: 'https://example.com/a', headers: { [name]: { secret } } },
-        children: [{ external_id: 'out' }],
-      },
-    })
-    const journey = await createJourney(w, {}, call('Bearer s3cret'))
+    const journey = await createJourney(w, {}, calling({ call: { secret: 'Bearer s3cret' } }))
     const steps = await journey.get('steps')
-    expect(steps.call.data.headers).toEqual({ authorization: { secret: '********' } })
+    expect(steps.call.data.headers).toEqual({ authorization: { secret: HIDDEN } })
     const stored = async () => JSON.stringify(await select(w, 'select steps from journey_versions where journey_id = $1', [journey.id]))
     const before = await stored()
     expect(before).not.toContain('s3cret')
-    expect((await journey.put(call('********'))).status).toBe(200)
+    expect((await journey.put(calling({ call: {} }))).status).toBe(200)
     expect(await stored()).toBe(before)
-    expect(await journey.put(call('********', 'x-key'))).toMatchObject(failed('call.data.headers.x-key.secret'))
+    expect(await journey.put(calling({ call: { name: 'x-key' } }))).toMatchObject(failed('call.data.headers.x-key.secret'))
+  })
+
+  test('has a secret again when the step that was removed is written back, also after a publication', async () => {
+    await using w = await world()
+    const journey = await createJourney(w, {}, calling({ call: { secret: 'first' } }))
+    await journey.put(READY)
+    await journey.put(readyWith(24))
+    expect((await journey.put(calling({ call: {} }))).status).toBe(200)
+    expect(await opened(w, journey.id)).toEqual({ call: 'first' })
+    await journey.put(READY)
+    await journey.post('publish')
+    expect((await journey.put(calling({ call: {} }))).status).toBe(200)
+    expect(await opened(w, journey.id)).toEqual({ call: 'first' })
+  })
+
+  test('has a removed secret again for nobody else than who removed it, and for a day', async () => {
+    await using w = await world()
+    const journey = await createJourney(w, {}, calling({ call: { secret: 'first' } }))
+    await journey.put(READY)
+    expect(await w.put(`${journey.path}/steps`, calling({ call: {} }), { key: w.keys.publisher })).toMatchObject(refused('call'))
+    w.advance('25 hours')
+    expect(await journey.put(calling({ call: {} }))).toMatchObject(refused('call'))
+  })
+
+  test('has the secret of a copied step in the copy, but sends it nowhere else', async () => {
+    await using w = await world()
+    const journey = await createJourney(w, {}, calling({ call: { secret: 'first' } }))
+    const copied = calling({ call: {}, copy: { url: 'https://example.com/b' } })
+    expect((await journey.put(copied)).status).toBe(200)
+    expect(await opened(w, journey.id)).toEqual({ call: 'first', copy: 'first' })
+    for (const url of ['https://example.net/a', 'https://example.com.example.net/a', 'https://example.com@example.net/a'])
+      expect(await journey.put(calling({ call: {}, other: { url } })), url).toMatchObject(refused('other'))
+    // Of a step that was cut, the pasted one has it too.
+    expect((await journey.put(calling({ call: {} }))).status).toBe(200)
+    expect((await journey.put(READY)).status).toBe(200)
+    expect((await journey.put(calling({ pasted: {} }))).status).toBe(200)
+    expect(await opened(w, journey.id)).toEqual({ pasted: 'first' })
+  })
+
+  test('does not guess which of several secrets a copied step has', async () => {
+    await using w = await world()
+    const two = { call: { secret: 'first' }, second: { secret: 'second', url: 'https://example.com/b' } }
+    const journey = await createJourney(w, {}, calling(two))
+    const copy = { url: 'https://example.com/c' }
+    expect(await journey.put(calling({ call: {}, second: two.second, copy }))).toMatchObject(refused('copy'))
+    expect((await journey.put(calling({ call: {}, second: two.second, copy: { url: two.second.url } }))).status).toBe(200)
+    expect(await opened(w, journey.id)).toEqual({ call: 'first', second: 'second', copy: 'second' })
+    await journey.put(calling({ call: {}, second: { ...two.second, secret: 'first' }, copy: { url: two.second.url, secret: 'first' } }))
+    await journey.put(calling({ call: {}, second: { url: two.second.url } }))
+    expect((await journey.put(calling({ call: {}, second: { url: two.second.url }, copy }))).status).toBe(200)
+    expect(await opened(w, journey.id)).toEqual({ call: 'first', second: 'first', copy: 'first' })
+    // A key that is used again is another step.
+    await journey.put(calling({ call: {} }))
+    expect((await journey.put(calling({ call: {}, second: {} }))).status).toBe(200)
+    await journey.put(calling({ call: {}, second: { secret: 'third', url: 'https://example.net/a' } }))
+    await journey.put(calling({ call: {} }))
+    expect((await journey.put(calling({ call: {}, second: {} }))).status).toBe(200)
+    expect(await opened(w, journey.id)).toEqual({ call: 'first', second: 'first' })
+    const ofOther = await createJourney(w)
+    expect(await ofOther.put(calling({ call: {} }))).toMatchObject(refused('call'))
   })
 })
 
