@@ -86,7 +86,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const operations: Operations = {
     ctx,
     queues: () => queueDepths(ctx),
-    connections: () => connectionsOf([...new Set([ctx.db, workerDb])]),
+    connections: () => connectionsOf([...new Set([ctx.db, workerDb]), ...(ctx.replica ? [ctx.replica] : [])]),
     lag: createEventLoopLag(),
   }
   const operationsUrl = await listenForOperators(operations, role, started, opening)
@@ -147,7 +147,7 @@ async function listenForOperators(
   return addressOf(host, opening.use(listener).port)
 }
 
-const connectionsOf = (pools: Database[]) =>
+const connectionsOf = (pools: Pick<Database, 'connections'>[]) =>
   pools
     .map((pool) => pool.connections())
     .reduce((sum, pool) => ({ total: sum.total + pool.total, idle: sum.idle + pool.idle, waiting: sum.waiting + pool.waiting }))

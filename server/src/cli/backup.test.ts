@@ -35,13 +35,14 @@ beforeAll(async () => {
   await w.post('/api/client/lists', { name: 'Pro', type: 'dynamic', rule: { attribute: 'data.plan', is: 'pro' } })
   await rowsOf(w.databaseUrl, 'drop table if exists "Notes of others"; create table "Notes of others" (id serial, note text)')
   await rowsOf(w.databaseUrl, `insert into "Notes of others" (note) values ('theirs')`)
+  await rowsOf(w.databaseUrl, `create type mood as enum ('good'); create unlogged table "Moods of others" (mood mood)`)
   expect((await w.get('/api/client/activity')).status).toBe(200)
   await w.drain()
 })
 
 afterAll(async () => {
   vi.restoreAllMocks()
-  await rowsOf(w.databaseUrl, 'drop table "Notes of others"')
+  await rowsOf(w.databaseUrl, 'drop table "Notes of others", "Moods of others"; drop type mood')
   await w[Symbol.asyncDispose]()
   await rm(root, { recursive: true, force: true, maxRetries: 5 })
 })
@@ -136,7 +137,20 @@ test('is restored into an embedded database in an empty folder, which is then a 
   await expect(backUp([again], { ...ENV, DATA_DIR: copy })).rejects.toThrow(`The folder ${again} is not empty.`)
 })
 
+test('a limit on transactions that the database has holds neither for a restore nor for a backup', async ({ skip }) => {
+  const known = await rowsOf(w.databaseUrl, `select from pg_settings where name = 'transaction_timeout'`)
+  skip(known.length === 0, 'PostgreSQL 16 has no such limit.')
+  const target = await createDatabase()
+  await rowsOf(target, `alter database ${new URL(target).pathname.slice(1)} set transaction_timeout = '300ms'`)
+  const env = { ...ENV, DATABASE_URL: target, DATA_DIR: join(root, 'limited') }
+  await restore([folder], env)
+  const again = join(root, 'limited-again')
+  await backUp([again], env)
+  expect((await tablesOf(again)).length).toBeGreaterThan(0)
+})
+
 test.each([
+  ['a file of DATA_DIR that was cut off', 'data/secrets.json', () => '{', 'data/secrets.json differs from the backed-up file'],
   ['a file that was changed', 'tables/users.gz', () => 'x', 'tables/users.gz differs from the backed-up file'],
   ['a backup that is not complete', 'backup.json', () => '{', 'is not a complete backup'],
   [

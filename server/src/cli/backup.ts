@@ -32,6 +32,8 @@ export const run: Command['run'] = async (args, env) => {
       ? `${JSON.stringify(summary, null, 2)}\n`
       : `Backed up ${rows} rows of ${summary.tables} tables and ${files.length} files of DATA_DIR to ${folder}.\n`,
   )
+  if (database.left_out.length > 0)
+    process.stderr.write(`Not backed up, because the database user may not read them: ${database.left_out.join(', ')}.\n`)
   if (config.SECRETS_KEY.length > 0)
     process.stderr.write('SECRETS_KEY and SESSION_JWT_KEYS come from the environment and are not in the backup. Keep them elsewhere.\n')
 }

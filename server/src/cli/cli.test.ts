@@ -71,7 +71,7 @@ test('keys are created, listed and revoked', async () => {
   await expect(printed(['keys', 'create', '--role', 'boss'])).rejects.toThrow(
     '--role must be one of support, smtpproxy, editor, publisher, admin.',
   )
-  await expect(printed(['keys', 'create', '--project', '999'])).rejects.toThrow('The project does not exist')
+  await expect(printed(['keys', 'create', '--project', '999'])).rejects.toThrow('There is no project 999.')
   const listed = await printed(['keys', 'list', '--json'])
   const keys = JSON.parse(listed)
   expect(listed).not.toContain(out.trim())

@@ -1,10 +1,14 @@
 /** The folders and files of backups. */
+import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandError } from './command.ts'
 
 const MANIFEST = 'backup.json'
 const FILES = 'data'
+
+/** A file of DATA_DIR in a backup. */
+export type BackupFile = { name: string; sha256: string }
 
 /** Creates a folder that only its owner can read. Throws `CommandError` if it is not empty. */
 export async function openEmpty(folder: string, name: string): Promise<void> {
@@ -14,22 +18,37 @@ export async function openEmpty(folder: string, name: string): Promise<void> {
 
 /**
  * Copies the files of DATA_DIR, such as secrets and credentials. The embedded PostgreSQL and what belongs to it are in folders and files that
- * begin with its name. Returns the names.
+ * begin with its name.
  */
-export async function copyFiles(dataDir: string, folder: string): Promise<string[]> {
+export async function copyFiles(dataDir: string, folder: string): Promise<BackupFile[]> {
   const found = await readdir(dataDir, { withFileTypes: true }).catch(() => [])
   const names = found.filter((entry) => entry.isFile() && !entry.name.startsWith('postgres')).map(({ name }) => name)
   await mkdir(filesOf(folder), { mode: 0o700 })
   for (const name of names) await copyFile(join(dataDir, name), join(filesOf(folder), name))
-  return names
+  return await Promise.all(names.map(async (name) => ({ name, sha256: await hashOf(join(filesOf(folder), name)) })))
 }
+
+/** Throws `CommandError` if one of these files is missing in a backup or was changed. */
+export async function checkFiles(files: BackupFile[], folder: string): Promise<void> {
+  for (const { name, sha256 } of files) {
+    const found = await hashOf(join(filesOf(folder), name)).catch((error: NodeJS.ErrnoException) => {
+      throw new CommandError(`${FILES}/${name} of the backup cannot be read (${error.code}).`)
+    })
+    if (found !== sha256) throw new CommandError(`${FILES}/${name} differs from the backed-up file. Use another backup.`)
+  }
+}
+
+const hashOf = async (path: string): Promise<string> =>
+  createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
 
 /** The folder of these files in a backup. */
 export const filesOf = (folder: string): string => join(folder, FILES)
 
 /** Copies them back. */
-export async function putBackFiles(folder: string, dataDir: string): Promise<void> {
-  for (const name of await readdir(filesOf(folder))) await copyFile(join(filesOf(folder), name), join(dataDir, name))
+export async function putBackFiles(files: BackupFile[], folder: string, dataDir: string): Promise<void> {
+  for (const { name } of files) await copyFile(join(filesOf(folder), name), join(dataDir, name))
 }
 
 /** Written last: a folder without it is not a complete backup. */

@@ -4,9 +4,10 @@ import { checkBackup, restoreDatabase } from '../infra/postgres/restore.ts'
 import { type Config, readConfig } from '../infra/runtime/config.ts'
 import { encryptionKeys, generatedKey, secretsFile } from '../infra/runtime/development-secrets.ts'
 import { createLog } from '../infra/runtime/log.ts'
+import { StartError } from '../lib/start-error.ts'
 import { fingerprint } from './backup.ts'
 import { type Command, CommandError, readArguments, UsageError } from './command.ts'
-import { filesOf, openEmpty, putBackFiles, readManifest } from './data-dir.ts'
+import { type BackupFile, checkFiles, filesOf, openEmpty, putBackFiles, readManifest } from './data-dir.ts'
 import { withDatabase } from './database.ts'
 import { OPTIONS } from './options.ts'
 
@@ -17,12 +18,19 @@ export const run: Command['run'] = async (args, env) => {
   const folder = resolve(operands[0])
   const config = readConfig({ LOG_LEVEL: 'warn', ...env })
   const dataDir = resolve(config.DATA_DIR)
-  const manifest = (await readManifest(folder)) as { database: DatabaseBackup; secrets_keys: string[] }
+  const manifest = (await readManifest(folder)) as { database: DatabaseBackup; secrets_keys: string[]; files: BackupFile[] }
+  await checkFiles(manifest.files, folder)
   await requireKeys(config, manifest.secrets_keys, filesOf(folder))
   await checkBackup(manifest.database, folder)
   await openEmpty(dataDir, 'DATA_DIR')
-  const foreign = await withDatabase(config, (url) => restoreDatabase(url, manifest.database, folder, createLog(config.LOG_LEVEL)))
-  await putBackFiles(folder, dataDir)
+  const foreign = await withDatabase(config, (url) =>
+    restoreDatabase(url, manifest.database, folder, createLog(config.LOG_LEVEL)).catch((error) => {
+      if (!(error instanceof StartError))
+        process.stderr.write(`The restore has failed. To repeat it, the database and ${dataDir} must be empty again.\n`)
+      throw error
+    }),
+  )
+  await putBackFiles(manifest.files, folder, dataDir)
   if (foreign.length > 0) process.stderr.write(`Not restored, because they are not Carillon tables: ${foreign.join(', ')}.\n`)
   process.stdout.write(`Restored ${folder}. Start the server.\n`)
 }

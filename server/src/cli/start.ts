@@ -18,11 +18,11 @@ export const start: Command = {
     const [role = 'all'] = readArguments(args, OPTIONS.none, 1).operands
     if (!ROLES.includes(role)) throw new UsageError(`The role must be all, api or worker, not "${role}".`)
     const config = readConfig(env)
+    // A signal during the start stops the server once it has started: PostgreSQL must not be left behind.
+    const stopping = waitForSignal()
     // Loaded only with a sound configuration, because it takes a second.
     const { startApp } = await import('../app.ts')
     await warnOfNames(config, env)
-    // A signal during the start stops the server once it has started: PostgreSQL must not be left behind.
-    const stopping = waitForSignal()
     const app = await startApp(config, role as Role)
     await printStart(app, config.production)
     await stopping

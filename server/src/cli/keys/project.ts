@@ -6,6 +6,7 @@ import { CommandError } from '../command.ts'
 /** The project of the option `--project`, by default the first one. Throws `CommandError` if it does not exist. */
 export async function projectOf(ctx: Ctx, id: string | undefined) {
   const project = id === undefined ? await findFirstProject(ctx) : await findProject(ctx, Number(id) as ProjectId).catch(() => undefined)
-  if (!project) throw new CommandError('The project does not exist. Start the server once to create the first one.')
+  if (!project && id !== undefined) throw new CommandError(`There is no project ${id}.`)
+  if (!project) throw new CommandError('There is no project yet. Start the server once to create the first one.')
   return project
 }

@@ -13,6 +13,8 @@ export type DatabaseBackup = {
   unlogged: { name: string; columns: string }[]
   /** The last value that each sequence gave. */
   sequences: { name: string; last_value: string }[]
+  /** Tables of others, which the user of the server may not read. */
+  left_out: string[]
 }
 
 /** The file of the rows of a table. */

@@ -12,6 +12,7 @@ import type { Client } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { type BackupTable, type DatabaseBackup, quoted, tableFile } from './backup-format.ts'
 import { withConnection } from './hosts.ts'
+import { allowLongTransactions } from './limits.ts'
 
 /** Rows compress to a quarter at the lowest level already. */
 const COMPRESSION_LEVEL = 1
@@ -23,12 +24,17 @@ const TABLES = `
           where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
   from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p'
-    and c.relname <> 'schema_migrations'
+    and c.relname <> 'schema_migrations' and has_table_privilege(c.oid, 'select')
   order by 1`
 const PARTITIONS = `
   select c.relname::text as name, i.inhparent::regclass::text as parent, pg_get_expr(c.relpartbound, c.oid) as bound
   from pg_class c join pg_inherits i on i.inhrelid = c.oid
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relispartition
+  order by 1`
+/** Tables of others, which the user of the server may not read. */
+const UNREADABLE = `
+  select c.relname::text as name from pg_class c
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and not has_table_privilege(c.oid, 'select')
   order by 1`
 const UNLOGGED = `
   select c.relname::text as name,
@@ -43,8 +49,9 @@ const SEQUENCES = `
 export async function backUpDatabase(url: string, folder: string): Promise<DatabaseBackup> {
   return withConnection(url, { application_name: 'carillon backup' }, async (client) => {
     await mkdir(join(folder, 'tables'), { mode: 0o700 })
+    await client.query(allowLongTransactions(false))
     // A large table takes longer than any limit on the time of a statement.
-    await client.query('begin isolation level repeatable read read only; set local statement_timeout = 0')
+    await client.query('begin isolation level repeatable read read only; set local statement_timeout = 0; set local lock_timeout = 0')
     const rows = async <R extends object>(statement: string) => (await client.query<R>(statement)).rows
     const [version] = await rows<{ version: number }>('select max(version) as version from schema_migrations')
     const described = await rows<{ name: string; columns: string[] }>(TABLES)
@@ -54,9 +61,10 @@ export async function backUpDatabase(url: string, folder: string): Promise<Datab
     // After the snapshot, so that no row of it has a number that the sequence has yet to give.
     const sequences = await rows<DatabaseBackup['sequences'][number]>(SEQUENCES)
     const unlogged = await rows<DatabaseBackup['unlogged'][number]>(UNLOGGED)
+    const left_out = (await rows<{ name: string }>(UNREADABLE)).map(({ name }) => name)
     const tables: BackupTable[] = []
     for (const table of described) tables.push(await copyTable(client, table, folder))
-    return { schema_version: version?.version ?? 0, tables, partitions, unlogged, sequences }
+    return { schema_version: version?.version ?? 0, tables, partitions, unlogged, sequences, left_out }
   })
 }
 

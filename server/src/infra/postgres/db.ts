@@ -13,10 +13,11 @@ import { commit } from './commit.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
 import { openHosts } from './hosts.ts'
 import { asOptions, baseSettings, beginWith, isPipelined, runWithin, setPipelined, settingsOf, type TransactionLimits } from './limits.ts'
-import type { PlanLimits } from './outgrown-plans.ts'
+import { PLANS, PLANS_OF_REPLICA, type PlanLimits } from './outgrown-plans.ts'
 import { parseValues } from './parse-values.ts'
-import { rowOf, rowProblem } from './row-schemas.ts'
+import { requireRow, rowOf } from './row-schemas.ts'
 import { sequentially } from './sequentially.ts'
+import { type SilenceLimits, watchSilence } from './silent-hosts.ts'
 import { prepare, type Sql, summaryOf } from './sql.ts'
 import { causeOf, isOver, noteFailure, type Scope } from './transaction-scope.ts'
 
@@ -89,13 +90,11 @@ export type DatabaseOptions = {
   checkRows?: boolean
   /** There is a primary to read from instead, so that a connection has a second to open. */
   isReplica?: boolean
+  /** When a host that does not answer is given up. */
+  silence?: SilenceLimits
   onIdleError?: (error: Error) => void
 }
 
-/** Planning costs as much as running a small statement, or several times as much. */
-const PLANS: PlanLimits = { maxAgeMs: 60_000, lookEveryMs: 5000 }
-/** The sizes of tables are not known there. */
-const PLANS_OF_REPLICA: PlanLimits = { maxAgeMs: 5000, lookEveryMs: Number.POSITIVE_INFINITY }
 const CONNECT_TIMEOUT_MS = 10_000
 const REPLICA_CONNECT_TIMEOUT_MS = 1000
 
@@ -115,6 +114,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     mustDrop: isReadOnly,
     plans: options.pooled ? null : (options.plans ?? (options.isReplica ? PLANS_OF_REPLICA : PLANS)),
   })
+  watchSilence(pool, hosts, options)
   const open: Opened = { ...options, connections, base: options.pooled ? base : [] }
   // The pool replaces idle connections that fail. Without a listener, the event would end the process.
   pool.on('error', (error) => {
@@ -240,7 +240,7 @@ function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOpti
   }
   const many = async <S extends TSchema>(row: S, statement: Sql) => {
     const { rows } = await query(statement)
-    if (options.checkRows) for (const found of rows) assertRow(row, found, statement)
+    if (options.checkRows) for (const found of rows) requireRow(row, found, statement)
     return rows as Static<S>[]
   }
   const one = async <S extends TSchema>(row: S, statement: Sql) => {
@@ -266,17 +266,15 @@ function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOpti
         const stream = client.query(copyFrom(text))
         await pipeline(Readable.from(chunked(lines)), stream)
         return stream.rowCount
+      } catch (error) {
+        noteFailure(scope, error)
+        throw error
       } finally {
         setPipelined(client, wasPipelined)
         if (client !== queryable) (client as pg.PoolClient).release()
       }
     },
   }
-}
-
-function assertRow(row: TSchema, found: unknown, statement: Sql) {
-  const problem = rowProblem(row, found)
-  if (problem) throw new Error(`A row does not match its schema: ${problem} in ${summaryOf(statement)}`)
 }
 
 /** Is this an error of the database with one of these SQLSTATE codes? */

@@ -17,7 +17,16 @@ export type Hosts = {
   Client: typeof pg.Client
   /** Did connecting to a host fail with this error, so that another one may be tried? */
   isOfHost(error: unknown): boolean
+  /** The number of the host of a client. */
+  hostOf(client: object): number | undefined
+  /** Whether a host answers a new connection, with a refusal too. */
+  answers(host: number, withinMs: number): Promise<boolean>
+  /** Lets the next client try another host, if this is the one that worked last. */
+  leave(host: number): void
 }
+
+/** Why nothing answers at an address. */
+const SILENT = ['ETIMEDOUT', 'ECONNREFUSED', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH']
 
 /** The callbacks that the driver takes. */
 type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void)
@@ -35,16 +44,11 @@ type Kind = { isDirect?: boolean; keepsStatements?: boolean }
 export function openHosts(url: string, { isDirect = false, keepsStatements }: Kind = {}): Hosts {
   const { urls, needsPrimary } = databaseHosts(url) ?? { urls: [url], needsPrimary: false }
   const failures = new WeakSet<object>()
+  const hostOf = new WeakMap<object, number>()
   let current = 0
-
-  function problemOf({ TimeZone, in_hot_standby, default_transaction_read_only }: Reported): UnusableServer | null {
-    if (needsPrimary && (in_hot_standby === 'on' || default_transaction_read_only === 'on'))
-      return new UnusableServer('This PostgreSQL does not accept writes.')
-    if (isDirect && TimeZone !== 'UTC')
-      return new UnusableServer(
-        `The time zone of the connection to PostgreSQL is ${TimeZone}, although UTC was requested. If DATABASE_URL points to a pooler, set DATABASE_DIRECT_URL.`,
-      )
-    return null
+  const leave = (host: number) => {
+    // Several may fail on the same host at the same time.
+    if (current === host) current = (current + 1) % urls.length
   }
 
   class HostClient extends pg.Client {
@@ -54,6 +58,7 @@ export function openHosts(url: string, { isDirect = false, keepsStatements }: Ki
     constructor(config: pg.ClientConfig = {}) {
       super({ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS, ...config, ...withOptions(urls[current] ?? url, config) })
       if (keepsStatements !== undefined) withKnownStatements(this, keepsStatements)
+      hostOf.set(this, this.#host)
       // The next statement reports a lost connection. Without a listener, the event would end the process.
       this.on('error', () => undefined)
       const { connection } = this as unknown as { connection: NodeJS.EventEmitter }
@@ -77,7 +82,7 @@ export function openHosts(url: string, { isDirect = false, keepsStatements }: Ki
 
     async #check(): Promise<this> {
       try {
-        const problem = problemOf(this.#reported)
+        const problem = problemOf(this.#reported, { needsPrimary, isDirect })
         if (problem) throw problem
         if (isDirect) await this.query(allowLongTransactions(false))
         return this
@@ -89,8 +94,7 @@ export function openHosts(url: string, { isDirect = false, keepsStatements }: Ki
 
     #fail(error: Error): never {
       failures.add(error)
-      // Several may fail on the same host at the same time.
-      if (current === this.#host) current = (current + 1) % urls.length
+      leave(this.#host)
       throw error
     }
   }
@@ -99,6 +103,37 @@ export function openHosts(url: string, { isDirect = false, keepsStatements }: Ki
     count: urls.length,
     Client: HostClient,
     isOfHost: (error) => error instanceof Error && (failures.has(error) || (error.cause instanceof Error && failures.has(error.cause))),
+    hostOf: (client) => hostOf.get(client),
+    answers: (host, withinMs) => doesAnswer(urls[host] ?? url, withinMs),
+    leave,
+  }
+}
+
+type Wanted = { needsPrimary: boolean; isDirect: boolean }
+
+function problemOf(
+  { TimeZone, in_hot_standby, default_transaction_read_only }: Reported,
+  { needsPrimary, isDirect }: Wanted,
+): UnusableServer | null {
+  if (needsPrimary && (in_hot_standby === 'on' || default_transaction_read_only === 'on'))
+    return new UnusableServer('This PostgreSQL does not accept writes.')
+  if (isDirect && TimeZone !== 'UTC')
+    return new UnusableServer(
+      `The time zone of the connection to PostgreSQL is ${TimeZone}, although UTC was requested. If DATABASE_URL points to a pooler, set DATABASE_DIRECT_URL.`,
+    )
+  return null
+}
+
+async function doesAnswer(connectionString: string, withinMs: number): Promise<boolean> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: withinMs, application_name: 'carillon check' })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    void client.end()
+    return true
+  } catch (error) {
+    const { code = '', message } = error as Error & { code?: string }
+    return !SILENT.includes(code) && !message.includes('timeout expired')
   }
 }
 

@@ -150,6 +150,19 @@ test.each([
   else expect(() => refuseOldPostgres(version)).not.toThrow()
 })
 
+test('a migration that waits for a table, such as that of a running backup, keeps no others from reading it', async () => {
+  await migrate(url, log, folder(FIRST))
+  const backup = await connectTo(url)
+  await backup.query('begin; lock table bells in access share mode')
+  const lines: string[] = []
+  const migrating = migrate(url, { ...log, info: (_, line) => lines.push(line) }, folder({ ...FIRST, ...SECOND }))
+  await expect.poll(() => query(url, 'select from pg_locks where not granted'), { timeout: 10_000 }).toHaveLength(1)
+  expect(await query(url, 'select id from bells')).toEqual([{ id: 1 }])
+  await expect.poll(() => lines, { timeout: 10_000 }).toEqual(['waiting for a lock'])
+  await backup.end()
+  expect(await migrating).toEqual({ applied: 1, version: 2 })
+})
+
 describe('the migration lock', () => {
   const isLocked = `select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`
 

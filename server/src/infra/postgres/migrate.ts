@@ -25,6 +25,11 @@ const POSTGRES_VERSION_MIN = 16
  */
 const SILENCE_MAX_MS = 60_000
 
+/** How long a migration waits for a lock, and how long it lets others pass then. */
+const LOCK_WAIT_MS = 2000
+const PAUSE_S = 3
+const LOCK_NOT_AVAILABLE = '55P03'
+
 const SETTINGS: [name: string, value: string][] = [
   ['TimeZone', 'UTC'],
   ['idle_session_timeout', `${SILENCE_MAX_MS}ms`],
@@ -72,7 +77,7 @@ export async function migrate(
     const { rows } = await client.query<Applied>('select version, name, checksum from schema_migrations order by version')
     const missing = missingMigrations(migrations, rows)
     for (const migration of missing) {
-      await apply(client, migration)
+      await applyBetween(client, migration, log)
       log.debug({ version: migration.version, name: migration.name }, 'migration applied')
     }
     const version = migrations.at(-1)?.version ?? 0
@@ -147,9 +152,27 @@ export function missingMigrations<M extends Applied>(migrations: M[], applied: A
   return missing
 }
 
+/**
+ * Applies a migration as soon as it gets its locks. While it waits for one, such as that of a running backup, all later statements on the table
+ * wait for it, so it waits briefly and lets them pass.
+ */
+async function applyBetween(client: Client, migration: Migration, log: MigrationLog): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await apply(client, migration)
+    } catch (error) {
+      const { cause } = error as Error & { cause?: { code?: string } }
+      if (cause?.code !== LOCK_NOT_AVAILABLE) throw error
+      await client.query('rollback')
+      if (tries === 1) log.info({ version: migration.version, name: migration.name }, 'waiting for a lock')
+      await client.query(`select pg_sleep(${PAUSE_S})`)
+    }
+  }
+}
+
 async function apply(client: Client, { version, name, checksum, sql }: Migration): Promise<void> {
   try {
-    await client.query('begin')
+    await client.query(`begin; set local lock_timeout = '${LOCK_WAIT_MS}ms'`)
     await client.query(sql)
     await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [version, name, checksum])
     await client.query('commit')

@@ -8,6 +8,11 @@ export type PlanLimits = {
   lookEveryMs: number
 }
 
+/** Planning costs as much as running a small statement, or several times as much. */
+export const PLANS: PlanLimits = { maxAgeMs: 60_000, lookEveryMs: 5000 }
+/** The sizes of tables are not known there. */
+export const PLANS_OF_REPLICA: PlanLimits = { maxAgeMs: 5000, lookEveryMs: Number.POSITIVE_INFINITY }
+
 /** Of one with fewer rows, every plan that follows an index is good. */
 const ROWS_MIN = 1000
 /** Plans are made again when a table has so many times the rows that it had. */

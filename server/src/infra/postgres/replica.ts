@@ -11,6 +11,8 @@ import { failedBefore } from './transaction-scope.ts'
 export type Replica = AsyncDisposable & {
   /** Runs `work`, which only reads, on the replica, or on `primary`. */
   read<T>(primary: Db, work: (db: Db) => Promise<T>): Promise<T>
+  /** Those to the replica. */
+  connections: Database['connections']
 }
 
 /** A replica is usually behind for a millisecond or two. Each look is a round trip. */
@@ -46,6 +48,7 @@ export function openReplica(db: Database, clock: Clock): Replica {
       }
       return work(primary)
     },
+    connections: () => db.connections(),
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
   }
 }

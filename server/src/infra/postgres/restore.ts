@@ -9,6 +9,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { StartError } from '../../lib/start-error.ts'
 import { type BackupTable, type DatabaseBackup, quoted, tableFile } from './backup-format.ts'
 import { withConnection } from './hosts.ts'
+import { allowLongTransactions } from './limits.ts'
 import { migrate, newestVersion } from './migrate.ts'
 
 const CONNECTION = { application_name: 'carillon restore' }
@@ -72,13 +73,17 @@ export async function restoreDatabase(url: string, backup: DatabaseBackup, folde
   })
   await migrate(url, log, undefined, backup.schema_version)
   return withConnection(url, CONNECTION, async (client) => {
-    await client.query('begin; set local statement_timeout = 0')
+    await client.query(allowLongTransactions(false))
+    await client.query('begin; set local statement_timeout = 0; set local lock_timeout = 0')
     const { ours, foreign } = await divide(client, backup)
     await loadAll(client, ours, folder)
     await client.query('analyze; commit')
     return foreign
   })
 }
+
+/** Others may have unlogged tables too, of types that are not in the backup. */
+const isScan = (name: string): boolean => name.startsWith('list_build_')
 
 /** What of a backup belongs to tables of Carillon, which exist after the migrations. Others may have tables in the same database. */
 async function divide(client: Client, { tables, partitions, unlogged, sequences, ...backup }: DatabaseBackup) {
@@ -92,7 +97,7 @@ async function divide(client: Client, { tables, partitions, unlogged, sequences,
       ...backup,
       tables: kept,
       partitions: partitions.filter(({ parent }) => known.has(parent)),
-      unlogged,
+      unlogged: unlogged.filter(({ name }) => isScan(name)),
       sequences: sequences.filter(({ name }) => known.has(name)),
     },
     foreign: foreign.map(({ name }) => name),

@@ -1,6 +1,7 @@
 /** Schemas of rows, compiled once, because compiling one takes longer than a statement. */
 import { type TSchema, Type } from 'typebox'
 import { matches } from '../../lib/validate.ts'
+import { type Sql, summaryOf } from './sql.ts'
 
 const rows = new WeakMap<TSchema, TSchema>()
 
@@ -17,10 +18,11 @@ const checks = new WeakMap<TSchema, RowCheck>()
 /** By the text of the schema, because many tests make a schema for each statement. */
 const checksByText = new Map<string, RowCheck>()
 
-/** What is wrong with a row of a statement, or null. For tests. */
-export function rowProblem(row: TSchema, found: unknown): string | null {
+/** Throws if a row of a statement does not match its schema. For tests. */
+export function requireRow(row: TSchema, found: unknown, statement: Sql): void {
   const check = checks.get(row) ?? checkOf(row)
-  return check(found)
+  const problem = check(found)
+  if (problem) throw new Error(`A row does not match its schema: ${problem} in ${summaryOf(statement)}`)
 }
 
 function checkOf(row: TSchema): RowCheck {

@@ -128,6 +128,13 @@ describe('the configuration', () => {
   })
 
   test.each([
+    ['JOB_POLL_S', '0'],
+    ['JOB_POLL_S', '2592000'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=100%'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key'],
+  ])('%s=%s is refused', (name, text) => expect(problemsOf({ [name]: text })).toContain(`- ${name} must be`))
+
+  test.each([
     ['262144', 262_144],
     ['256KiB', 262_144],
     ['2MiB', 2_097_152],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
+import { sql } from '../postgres/db.ts'
 import { createLog } from './log.ts'
 
 test('personal data and secrets are not logged, at any level of the fields', () => {
@@ -11,6 +12,37 @@ test('personal data and secrets are not logged, at any level of the fields', () 
   )
   expect(lines.join('')).not.toMatch(/kim@|61400|sk_secret/)
   expect(JSON.parse(lines[0] as string)).toMatchObject({ level: 'info', msg: 'test message', id: 7, time: expect.any(String) })
+})
+
+test('of an error of PostgreSQL neither rows nor values are logged, also where it is one of several', async () => {
+  await using w = await world()
+  const lines: string[] = []
+  const log = createLog('info', { write: (line) => lines.push(line) })
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => expect.unreachable(),
+      (error: Error) => error,
+    )
+  const failures = [
+    await failureOf(w.db.run(sql`insert into users (project_id, external_id) values (${w.projectId}, 'kim'), (${w.projectId}, 'kim')`)),
+    await failureOf(
+      w.db.copy(sql`copy users (project_id, external_id, anonymous_id, id) from stdin`, [`${w.projectId}\tkim\tkim\tnone\n`]),
+    ),
+  ]
+  for (const err of [...failures, new AggregateError(failures, 'two failed'), new Error('failed', { cause: failures[0] })])
+    log.error({ err }, 'test message')
+  expect(lines).toHaveLength(4)
+  expect(lines.join('')).not.toContain('kim')
+  expect(JSON.parse(lines[0] as string).err).toMatchObject({
+    type: 'DatabaseError',
+    code: '23502',
+    table: 'users',
+    stack: expect.any(String),
+  })
+  expect(JSON.parse(lines[2] as string).err).toMatchObject({
+    message: 'two failed',
+    aggregateErrors: [{ code: '23502' }, { code: '22P02' }],
+  })
 })
 
 test('each request is one line, with its ids but neither body nor key', async () => {

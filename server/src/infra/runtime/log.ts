@@ -11,6 +11,18 @@ export type Log = {
 /** Fields that are never logged, up to two levels deep. */
 const REDACTED = ['email', 'phone', 'authorization', 'token', 'value', 'signing_secret', 'secret', 'password', 'body', 'data']
 
+/** Those fields of errors that name neither rows nor values. PostgreSQL tells whole rows in others, such as `detail`. */
+const ERROR_FIELDS = ['code', 'errno', 'syscall', 'severity', 'table', 'column', 'constraint']
+
+/** What is logged of an error. Its message and stack include those of its causes. */
+function errorFields(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { type, message, stack } = pino.stdSerializers.err(error)
+  const some = Object.entries(error).filter(([name]) => ERROR_FIELDS.includes(name))
+  const several = error instanceof AggregateError && { aggregateErrors: error.errors.map(errorFields) }
+  return { type, message, stack, ...Object.fromEntries(some), ...several }
+}
+
 const paths = REDACTED.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
 
 /** Logs JSON lines to standard output (or `destination`), without personal data and secrets. */
@@ -21,6 +33,7 @@ export const createLog = (level: string, destination?: { write(line: string): vo
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: errorFields },
       redact: { paths, censor: '[redacted]' },
     },
     ...(destination ? [destination] : []),

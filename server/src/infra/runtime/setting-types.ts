@@ -45,6 +45,18 @@ const partsOf = (raw: string): string[] =>
     .map((part) => part.trim())
     .filter(Boolean)
 export const list = setting<string[]>('comma-separated list', (raw) => ok(partsOf(raw)))
+/** A header with its value percent-encoded, as the specification of OpenTelemetry has them. */
+function isHeader(part: string): boolean {
+  try {
+    return part.indexOf('=') > 0 && decodeURIComponent(part) !== ''
+  } catch {
+    return false
+  }
+}
+export const headers = setting<string[]>('comma-separated list', (raw) => {
+  const parts = partsOf(raw)
+  return parts.every(isHeader) ? ok(parts) : { problem: 'must be a comma-separated list of `name=value`, with `%25` for a percent sign' }
+})
 export const addressRanges = setting<string[]>('comma-separated list of address ranges', (raw) => {
   const parts = partsOf(raw)
   return parts.every(isAddressRange)
@@ -66,6 +78,14 @@ export const count = setting<number>('number', (raw) =>
 )
 export const wholeCount = setting<number>('whole number', (raw) =>
   /^\d{1,15}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number, 0 or more' },
+)
+
+/** Waits of jobs. A timer of more than 24 days ends at once, and one of less than a second asks the database all the time. */
+const POLL_S = { min: 1, max: 86_400 }
+export const pollSeconds = setting<number>('number', (raw) =>
+  /^\d+(\.\d+)?$/.test(raw) && Number(raw) >= POLL_S.min && Number(raw) <= POLL_S.max
+    ? ok(Number(raw))
+    : { problem: `must be a number from ${POLL_S.min} to ${POLL_S.max}` },
 )
 
 /** Leases are renewed after a third of their time, and a pause of the process should not end them. */

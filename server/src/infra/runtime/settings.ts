@@ -13,6 +13,7 @@ import {
   emailAddress,
   flag,
   groupRoles,
+  headers,
   leaseSeconds,
   level,
   list,
@@ -22,6 +23,7 @@ import {
   natsUrl,
   numbers,
   optionalPort,
+  pollSeconds,
   port,
   proxies,
   type Setting,
@@ -60,7 +62,7 @@ export const settings = {
     true,
     'Whether statements are prepared by name. Set `false` for a pooler that does not keep prepared statements: PgBouncer before 1.21, or with `max_prepared_statements = 0`.',
   ),
-  JOB_POLL_S: count(
+  JOB_POLL_S: pollSeconds(
     20,
     'Longest time in seconds before background jobs look for work. New work wakes them at once; this is the safety net for lost notifications.',
   ),
@@ -319,7 +321,7 @@ export const settings = {
     undefined,
     'OpenTelemetry collector, such as http://127.0.0.1:4318, to which traces are exported over OTLP (protobuf over HTTP). Without it, there are no traces.',
   ),
-  OTEL_EXPORTER_OTLP_HEADERS: list([], 'Headers to send with exported traces, as `name=value`, such as an API key.', true),
+  OTEL_EXPORTER_OTLP_HEADERS: headers([], 'Headers to send with exported traces, as `name=value`, such as an API key.', true),
   OTEL_SERVICE_NAME: words('carillon', 'Name of this service in traces.'),
   OTEL_TRACES_SAMPLER_ARG: count(1, 'Share of the traces that are exported, from 0 to 1.'),
   TRUST_PROXY: proxies(

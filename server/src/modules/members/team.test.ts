@@ -4,11 +4,12 @@ import { openRelay } from '../../../test/relay.ts'
 import { select } from '../../../test/select.ts'
 import { createTestClock } from '../../../test/test-clock.ts'
 import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
 import { systemClock } from '../../infra/runtime/clock.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { MINUTE_MS } from '../../lib/times.ts'
 import { codeAt, stepAt } from '../../lib/totp.ts'
-import { claimMail, deleteMail, nextMailAt } from './mails.queries.ts'
+import { claimMail, delayMail, deleteMail, nextMailAt } from './mails.queries.ts'
 import { relayOf } from './mails.ts'
 import { operatorLink } from './profile.ts'
 
@@ -340,6 +341,29 @@ describe('a password', () => {
     expect(await claim(ahead)).toBeUndefined()
     expect((await nextMailAt(ahead))?.getTime()).toBeGreaterThan(ahead.clock.now().getTime())
     await deleteMail(right, mail?.id as number)
+  })
+
+  test.each([
+    ['behind', -10 * MINUTE_MS],
+    ['ahead', 20 * MINUTE_MS],
+  ])('that was lost and that a relay deferred is tried again in time where the clock is %s that of the database', async (_, aheadMs) => {
+    await using relay = await openRelay()
+    await using w = await world({
+      env: { SYSTEM_SMTP_URL: `smtp://${relay.host}:${relay.port}`, SYSTEM_MAIL_FROM: 'carillon@example.com' },
+    })
+    const one = await member(w, 'member')
+    await w.post('/api/console/lost-password', { email: one.email }, { key: null })
+    // As if it had been asked for by now.
+    await w.db.run(sql`update member_mails set due_at = now() - interval '1 hour'`)
+    const { now, sleep } = createTestClock(new Date(systemClock.now().getTime() + aheadMs))
+    const ctx = { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+    const after = (ms: number) => new Date(now().getTime() + ms)
+    const mail = await claimMail(ctx, after(5 * MINUTE_MS))
+    await delayMail(ctx, mail?.id as number, after(MINUTE_MS))
+    const nextMs = ((await nextMailAt(ctx)) as Date).getTime()
+    expect(nextMs).toBeGreaterThan(now().getTime())
+    expect(nextMs).toBeLessThanOrEqual(after(MINUTE_MS).getTime())
+    await deleteMail(ctx, mail?.id as number)
   })
 
   test('that was lost can be asked for again as soon as the relay has refused the email for the last time', async () => {

@@ -8,7 +8,7 @@ import { systemClock } from '../../../infra/runtime/clock.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import { callDue } from './call.ts'
-import { claimCalls } from './queries.ts'
+import { claimCalls, nextCallAt } from './queries.ts'
 
 const calling = (url: string, data: object = {}) => ({
   ...READY,
@@ -95,6 +95,20 @@ test.each([
   expect(await inTx(first, (ctx) => claimCalls(ctx, { perHost: 10, total: 10, leaseUntil, token: randomUUID() }))).toHaveLength(1)
   await (await callDue(other, new AbortController().signal)).finished
   expect(receiver.requests).toEqual([])
+})
+
+test('a process whose clock is ahead by more than a lease may last looks for calls once their leases have ended', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await atCall(w, receiver.url)
+  await select(w, `update journey_calls set due_at = now() - interval '10 minutes', created_at = now() where project_id = $1`, [
+    w.projectId,
+  ])
+  const { now, sleep } = createTestClock(new Date(systemClock.now().getTime() + 20 * MINUTE_MS))
+  const ahead = { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+  const leaseUntil = new Date(now().getTime() + 30_000)
+  expect(await inTx(ahead, (ctx) => claimCalls(ctx, { perHost: 10, total: 10, leaseUntil, token: randomUUID() }))).toHaveLength(1)
+  expect((await nextCallAt(ahead))?.getTime()).toBeGreaterThan(now().getTime())
 })
 
 test('a failed call is tried again, and the step fails after the last try', async () => {

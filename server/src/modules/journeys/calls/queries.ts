@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
-import { leaseEnd, leaseNow } from '../../../infra/runtime/lease-time.ts'
+import { leaseEnd, leaseNow, ownTimeOf } from '../../../infra/runtime/lease-time.ts'
 import type { JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
-import { Count, IdOf, Instant } from '../../../lib/shapes.ts'
+import { Count, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import { CALL_AGE_MAX_MS } from '../call-times.ts'
 import type { CallRequest } from '../steps/step.ts'
 
@@ -105,13 +105,12 @@ export const deleteCalls = (ctx: InTx) => ctx.db.run(sql`delete from journey_cal
 /** How many calls have no answer yet, over all projects. */
 export const countCalls = (ctx: Ctx): Promise<number> => ctx.db.value(Count, sql`select count(*) as count from journey_calls`)
 
-/** When the next call is due. */
-export const nextCallAt = async (ctx: Ctx): Promise<Date | null> =>
-  (
-    await ctx.db.first(
-      NextRow,
-      sql`select due_at from journey_calls where due_at >= ${oldest(ctx)} and created_at >= ${oldest(ctx)} order by due_at limit 1`,
-    )
-  )?.due_at ?? null
-
-const NextRow = Type.Object({ due_at: Instant })
+/** When the next call is due. One that is leased is due by the time of leases, the others by the clock of this process. */
+export const nextCallAt = (ctx: Ctx): Promise<Date | null> => {
+  const made = sql`from journey_calls where due_at >= ${oldest(ctx)} and created_at >= ${oldest(ctx)}`
+  return ctx.db.value(
+    Nullable(Instant),
+    sql`select least((select case when lease_until is null then due_at else ${ownTimeOf(ctx, sql`due_at`)} end ${made} order by due_at limit 1),
+                     (select due_at ${made} and lease_until is null order by due_at limit 1)) as due_at`,
+  )
+}

@@ -4,7 +4,6 @@ import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
 import { leaseEnd } from '../../../infra/runtime/lease-time.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
-import { CALL_AGE_MAX_MS } from '../call-times.ts'
 import type { SweepWork } from './kinds.ts'
 
 const AheadRow = Type.Object({ project_id: IdOf<ProjectId>() })
@@ -38,8 +37,8 @@ export const setTime = async (ctx: InTx, graceMs: number): Promise<boolean> => {
 }
 
 /**
- * Frees the places of balancers that were reserved in the future, and makes calls that were asked for in the future, or are due later than calls
- * are made, calls of now. Leases that were taken there end as those of now do: their holders may have died.
+ * Frees the places of balancers that were reserved in the future, and makes calls that were asked for in the future calls of now. Leases that
+ * were taken there end as those of now do: their holders may have died.
  */
 export const setBackRatesAndCalls = (ctx: InTx, leaseUntil: Date) => {
   const now = ctx.clock.now()
@@ -52,7 +51,7 @@ export const setBackRatesAndCalls = (ctx: InTx, leaseUntil: Date) => {
           set created_at = least(created_at, ${now}), due_at = least(due_at, case when lease_until is null then ${now} else ${end} end),
               lease_until = case when lease_until is not null then least(lease_until, ${end}) end
           where project_id = ${ctx.projectId}
-            and (created_at > ${now} or due_at > ${new Date(now.getTime() + CALL_AGE_MAX_MS)} or lease_until > ${end})
+            and (created_at > ${now} or lease_until > ${end})
         )
         select 1`,
   )

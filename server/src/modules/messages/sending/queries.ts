@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { leaseEnd, leaseNow, ownTimeOf } from '../../../infra/runtime/lease-time.ts'
+import { leaseEnd, leaseNow, ownTimeAt, ownTimeOf } from '../../../infra/runtime/lease-time.ts'
 import { CHANNELS, type Channel } from '../../../lib/channels.ts'
 import type { CampaignId, MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
@@ -56,7 +56,8 @@ export const queuesByDueTime = (ctx: Ctx, priority: Priority, limit: number) =>
     sql`${waitingQueues(priority)}
         select project_id, channel, null::bigint as campaign_id, due_at from waiting
         union all
-        (select project_id, channel, campaign_id, next_at from rate_queues where priority = ${priority} order by next_at limit ${limit})
+        (select project_id, channel, campaign_id, ${ownTimeAt(ctx, sql`next_at`)} from rate_queues
+         where priority = ${priority} order by next_at limit ${limit})
         order by due_at, project_id, channel, campaign_id
         limit ${limit}`,
   )
@@ -67,7 +68,7 @@ export const nextDueAt = (ctx: Ctx, priority: Priority): Promise<Date | null> =>
     Nullable(Instant),
     sql`${waitingQueues(priority)}
         select least((select min(due_at) from waiting),
-                     (select next_at from rate_queues where priority = ${priority} order by next_at limit 1)) as due_at`,
+                     (select ${ownTimeAt(ctx, sql`next_at`)} from rate_queues where priority = ${priority} order by next_at limit 1)) as due_at`,
   )
 
 /** What a sender reads of a message that it claims. */

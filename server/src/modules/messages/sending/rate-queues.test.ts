@@ -4,8 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { blastTo, countsOf, listOf, messagesIn, run, schedule, write } from '../../../../test/blasts.ts'
 import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
+import { createTestClock } from '../../../../test/test-clock.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { type Database, sql } from '../../../infra/postgres/db.ts'
+import { systemClock } from '../../../infra/runtime/clock.ts'
+import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import { HOUR_MS, SECOND_MS } from '../../../lib/times.ts'
+import { nextDueAt } from './queries.ts'
+import { takeRateQueues } from './rates.queries.ts'
 
 const namesOf = (count: number, prefix = 'user') => Array.from({ length: count }, (_, at) => `${prefix}-${at}`)
 
@@ -91,6 +97,34 @@ describe.each(['campaign', 'provider'])('a raised rate of a %s', (whose) => {
         .sort(),
     )
   })
+})
+
+test('a queue that a process with a clock that was hours ahead took is taken over within seconds', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const blast = await blastTo(w, [await listOf(w, ...namesOf(5))], { expires_after_hours: 720, rate: { limit: 1, interval_seconds: 3600 } })
+  await schedule(w, blast)
+  await w.drain()
+  // As if the rate had room.
+  await w.db.run(sql`update rate_queues set next_at = now() - interval '1 second' where campaign_id = ${blast.id}`)
+  /** A process on a machine of its own. */
+  const processAt = (aheadMs: number): Ctx => {
+    const { now, sleep } = createTestClock(new Date(systemClock.now().getTime() + aheadMs))
+    return { ...w.ctx, clock: { now, sleep, skewMs: 250 } }
+  }
+  const [ahead, right] = [processAt(6 * HOUR_MS), processAt(0)]
+  const take = (ctx: Ctx) => {
+    const until = new Date(ctx.clock.now().getTime() + 10 * SECOND_MS)
+    return takeRateQueues(ctx, 1, [{ project_id: w.projectId, campaign_id: blast.id }], until)
+  }
+  expect(await take(ahead)).toHaveLength(1)
+  expect(await take(right)).toHaveLength(0)
+  // As if the time of the database had passed.
+  await w.db.run(sql`update rate_queues set next_at = next_at - interval '11 seconds' where campaign_id = ${blast.id}`)
+  const { now } = right.clock
+  expect((await nextDueAt(right, 1))?.getTime()).toBeLessThanOrEqual(now().getTime())
+  expect(await take(right)).toHaveLength(1)
 })
 
 test('a campaign over its rate does not delay another one in the same queue', async () => {

@@ -1,10 +1,12 @@
 /**
  * Rate queues: the messages of a campaign that wait for a rate. They are out of the queue of their channel, because they are due later,
- * and are claimed as soon as the rate has room.
+ * and are claimed as soon as the rate has room. `next_at` is by the time of the database: a process whose clock is ahead must not keep a queue
+ * from the others.
  */
 import { type Static, Type } from 'typebox'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { databaseNow, databaseTime, secondsUntil } from '../../../infra/runtime/lease-time.ts'
 import type { SharedRate } from '../../../infra/runtime/shared-rate.ts'
 import { CHANNELS, type Channel } from '../../../lib/channels.ts'
 import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
@@ -25,9 +27,9 @@ const isOf = (campaignId: Sql) => sql`-m.campaign_id = -${campaignId}`
 export const openRateQueues = (ctx: ProjectCtx, priority: Priority, queues: { campaign_id: CampaignId; channel: Channel; at: Date }[]) =>
   ctx.db.run(
     sql`insert into rate_queues (project_id, campaign_id, priority, channel, next_at)
-        select ${ctx.projectId}, q.campaign_id, ${priority}, q.channel, q.next_at
+        select ${ctx.projectId}, q.campaign_id, ${priority}, q.channel, ${databaseNow(ctx)} + make_interval(secs => q.seconds)
         from unnest(${queues.map(({ campaign_id }) => campaign_id)}::bigint[], ${queues.map(({ channel }) => channel)}::text[],
-                    ${queues.map(({ at }) => at)}::timestamptz[]) as q(campaign_id, channel, next_at)
+                    ${queues.map(({ at }) => secondsUntil(ctx, at))}::float8[]) as q(campaign_id, channel, seconds)
         order by q.campaign_id
         on conflict (project_id, campaign_id, priority) do nothing`,
   )
@@ -79,13 +81,13 @@ export const takeRateQueues = (ctx: Ctx, priority: Priority, queues: Pick<RateQu
             select ctid as tid from rate_queues r
             where r.project_id = q.project_id and r.campaign_id = q.campaign_id
               -- Written so that the index by time cannot be chosen.
-              and r.priority + 0 = ${priority} and r.next_at + interval '0' <= ${ctx.clock.now()}
+              and r.priority + 0 = ${priority} and r.next_at + interval '0' <= ${databaseNow(ctx)}
             limit 1
             for update skip locked
           ) r
         )
         update rate_queues r
-        set next_at = ${until}
+        set next_at = ${databaseTime(ctx, until)}
         -- Written so that no index can be chosen instead of the places of the rows.
         where r.ctid = any(array(select tid from due)) and r.project_id + 0 = any(array(select project_id from due))
         returning r.project_id, r.campaign_id, r.channel`,
@@ -127,7 +129,7 @@ export const claimRateLimited = async (
 /** Sets when a rate queue is due next. */
 export const delayRateQueue = (ctx: Ctx, priority: Priority, { project_id, campaign_id }: RateQueue, at: Date) =>
   ctx.db.run(
-    sql`update rate_queues set next_at = ${at}
+    sql`update rate_queues set next_at = ${databaseTime(ctx, at)}
         where project_id = ${project_id} and campaign_id = ${campaign_id} and priority = ${priority}`,
   )
 

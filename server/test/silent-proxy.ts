@@ -1,0 +1,43 @@
+/** Stands between a client and a server over TCP, and can vanish as a machine without power does: it closes nothing and answers nothing. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export type SilentProxy = AsyncDisposable & {
+  /** Leads to the server of `url` through the proxy. */
+  url: string
+  host: string
+  vanish(): void
+}
+
+export async function openSilentProxy(url: string): Promise<SilentProxy> {
+  const { hostname, port } = new URL(url)
+  const sockets = new Set<Socket>()
+  let hasVanished = false
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+  }
+  const server = createServer((client) => {
+    keep(client)
+    if (hasVanished) return
+    const target = connect(Number(port), hostname)
+    keep(target)
+    client.pipe(target)
+    target.pipe(client)
+    client.on('close', () => target.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url: Object.assign(new URL(url), { search: '', host }).href,
+    host,
+    vanish() {
+      hasVanished = true
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
