@@ -237,6 +237,7 @@ create table api_keys (
 );
 CREATE INDEX api_keys_by_project ON api_keys USING btree (project_id, id) WHERE (archived_at IS NULL);
 CREATE UNIQUE INDEX api_keys_of_member ON api_keys USING btree (member_id, COALESCE(project_id, (0)::bigint)) WHERE ((member_id IS NOT NULL) AND (archived_at IS NULL));
+CREATE CONSTRAINT TRIGGER credentials_of_key AFTER DELETE OR UPDATE ON api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_credentials_version();
 
 create table api_requests (
   project_id bigint not null,
@@ -483,6 +484,7 @@ create table consent_entries (
   constraint consent_entries_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))
 );
 CREATE INDEX consent_entries_by_user ON consent_entries USING btree (project_id, user_id, id);
+CREATE TRIGGER unsubscribe_counted AFTER INSERT ON consent_entries FOR EACH ROW WHEN (((new.state = 0) AND (new.proof ? 'message_id'::text) AND (NOT (new.proof ? 'same_address_as'::text)))) EXECUTE FUNCTION count_unsubscribe();
 
 create table credentials_version (
   is_only boolean not null default true,
@@ -548,6 +550,7 @@ create table domains (
   failed_checks smallint not null default 0,
   next_check_at timestamp(3) with time zone not null default now(),
   spf_alignment text,
+  failed_sending_checks integer not null default 0,
   constraint domains_pkey PRIMARY KEY (project_id, id),
   constraint domains_project_id_host_key UNIQUE (project_id, host),
   constraint domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
@@ -1458,6 +1461,7 @@ create table message_counts (
   unsubscribes bigint not null default 0,
   constraint message_counts_pkey PRIMARY KEY (project_id, campaign_id, id)
 );
+CREATE TRIGGER added_up AFTER DELETE ON message_counts REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION add_message_days();
 
 create table message_days (
   project_id bigint not null,
@@ -1557,6 +1561,11 @@ CREATE INDEX messages_due ON messages USING btree (priority, project_id, channel
 CREATE INDEX messages_leased ON messages USING btree (lease_until) WHERE (state = 'claimed'::text);
 CREATE INDEX messages_rate_limited ON messages USING btree (project_id, ((- campaign_id)), priority, due_at, id) WHERE ((state = 'deferred'::text) AND (reason = 'rate_limited'::text) AND (NOT is_held));
 CREATE INDEX messages_to_renew ON messages USING btree (project_id, ((- campaign_id))) WHERE ((state = 'aborted'::text) AND (reason = 'rescheduled'::text) AND (resent_from IS NOT NULL) AND (NOT is_erased));
+CREATE TRIGGER count_inserted AFTER INSERT ON messages REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_messages();
+CREATE TRIGGER count_updated AFTER UPDATE ON messages REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_messages();
+CREATE TRIGGER outcomes_appended AFTER UPDATE ON messages REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION append_outcomes();
+CREATE TRIGGER sealed_deleted AFTER UPDATE OF state ON messages FOR EACH ROW WHEN ((new.is_requested AND (new.state <> ALL (ARRAY['queued'::text, 'claimed'::text, 'deferred'::text])))) EXECUTE FUNCTION delete_sealed();
+CREATE TRIGGER states_kept AFTER UPDATE OF state ON messages FOR EACH ROW WHEN (((new.state <> old.state) AND (NOT old.is_erased) AND ((old.state = ANY (ARRAY['sent'::text, 'delivered'::text, 'unknown'::text])) OR ((old.state = 'deferred'::text) AND (old.reason = ANY (ARRAY['provider_deferred'::text, 'quiet_hours'::text, 'frequency_cap'::text])))))) EXECUTE FUNCTION keep_left_state();
 
 create table mta_sts_policies (
   domain text not null,
@@ -1574,6 +1583,7 @@ create table organisations (
   created_at timestamp(3) with time zone not null,
   constraint organisations_pkey PRIMARY KEY (id)
 );
+CREATE CONSTRAINT TRIGGER credentials_of_organisation AFTER UPDATE OF api_version ON organisations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_credentials_version();
 
 create table page_themes (
   project_id bigint not null,
@@ -1633,6 +1643,7 @@ create table projects (
 );
 CREATE INDEX projects_by_organisation ON projects USING btree (organization_id, id);
 CREATE INDEX projects_to_erase ON projects USING btree (erase_due_at) WHERE (erase_due_at IS NOT NULL);
+CREATE CONSTRAINT TRIGGER credentials_of_project AFTER UPDATE OF locale, timezone, api_version, deleted_at ON projects DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_credentials_version();
 
 create table providers (
   id bigint not null generated always as identity,

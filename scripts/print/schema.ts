@@ -12,6 +12,7 @@ type Table = {
   columns: string[]
   constraints: string[]
   indexes: string[]
+  triggers: string[]
 }
 
 const HEAD = '-- The schema after all migrations, generated from the PostgreSQL catalogue by `npm run print`.\n'
@@ -49,11 +50,11 @@ async function describe(connectionString: string): Promise<string> {
   }
 }
 
-function statements({ name, options, partitioned_by, columns, constraints, indexes }: Table): string {
+function statements({ name, options, partitioned_by, columns, constraints, indexes, triggers }: Table): string {
   const body = [...columns, ...constraints].map((line) => `  ${line}`).join(',\n')
   const partition = partitioned_by ? ` partition by ${partitioned_by}` : ''
   const settings = options ? ` with (${options})` : ''
-  return `${[`create table ${name} (\n${body}\n)${partition}${settings}`, ...indexes].map((line) => `${line};`).join('\n')}\n`
+  return `${[`create table ${name} (\n${body}\n)${partition}${settings}`, ...indexes, ...triggers].map((line) => `${line};`).join('\n')}\n`
 }
 
 const EXTENSIONS = `select extname as name from pg_extension where extname <> 'plpgsql' order by extname`
@@ -97,7 +98,12 @@ const TABLES = `
            from pg_index i
            join pg_class n on n.oid = i.indexrelid
            where i.indrelid = c.oid and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid and k.conrelid = c.oid)
-           order by n.relname) as indexes
+           order by n.relname) as indexes,
+         array(
+           select replace(pg_get_triggerdef(g.oid), ' public.', ' ')
+           from pg_trigger g
+           where g.tgrelid = c.oid and not g.tgisinternal
+           order by g.tgname) as triggers
   from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
   order by c.relname`

@@ -868,7 +868,7 @@ export interface paths {
         put?: never;
         /**
          * Register a push device
-         * @description With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user; a device moves without its token and other values. A member that is left out keeps its value if this user has the device, and null clears it. Push messages go to the 20 devices of a user that were registered last.
+         * @description With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user; ids may be left out, or be of that user. A device or push token that belonged to another user moves to this user; a device moves without its token and other values. A member that is left out keeps its value if this user has the device, and null clears it. Push messages go to the 20 devices of a user that were registered last.
          */
         post: operations["createDevice"];
         delete?: never;
@@ -10546,7 +10546,7 @@ export interface components {
                 entrance: string;
                 /** @description The checks, in the order in which they are made. Rules, lists and earlier entrances are checked against current data. */
                 checks: {
-                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … Not counted are `imports`, for the event of an import at an entrance without `imports`, and `own_message`, for an open or a click of a message of this journey: both are listed only if they fail, and first. */
+                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … Not counted are `imports`, for the event of an import at an entrance without `imports`, and `own_message`, for an open or a click of a message of this journey: both are listed only if they fail, and first. Not listed are `inherited` and `loop_depth`, because no event says later that it came with a merge, or how many journeys led to it. */
                     check: string;
                     /** @description Whether the user passed the check. */
                     passed: boolean;
@@ -10558,7 +10558,7 @@ export interface components {
             now: {
                 /** @description The checks, in the order in which they are made. */
                 checks: {
-                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … Not counted are `imports`, for the event of an import at an entrance without `imports`, and `own_message`, for an open or a click of a message of this journey: both are listed only if they fail, and first. */
+                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … Not counted are `imports`, for the event of an import at an entrance without `imports`, and `own_message`, for an open or a click of a message of this journey: both are listed only if they fail, and first. Not listed are `inherited` and `loop_depth`, because no event says later that it came with a merge, or how many journeys led to it. */
                     check: string;
                     /** @description Whether the user passed the check. */
                     passed: boolean;
@@ -13764,7 +13764,7 @@ export interface components {
                      */
                     at: string;
                     /**
-                     * @description `uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.
+                     * @description `uncertain`: the host may have accepted the email. If it did not reply, the email is delivered again; if its reply could not be saved, the recipient is `failed`.
                      * @enum {string}
                      */
                     outcome: "delivered" | "failed" | "deferred" | "uncertain" | "expired" | "cancelled";
@@ -15540,7 +15540,7 @@ export interface components {
                  */
                 at: string;
                 /**
-                 * @description `uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.
+                 * @description `uncertain`: the host may have accepted the email. If it did not reply, the email is delivered again; if its reply could not be saved, the recipient is `failed`.
                  * @enum {string}
                  */
                 outcome: "delivered" | "failed" | "deferred" | "uncertain" | "expired" | "cancelled";
@@ -15619,7 +15619,7 @@ export interface components {
              * @description The reason code, as for a skipped message; null if the channel reaches the user.
              * @enum {string|null}
              */
-            reason: "no_address" | "no_push_device" | "suppressed" | "not_subscribed" | null;
+            reason: "no_address" | "no_push_device" | "suppressed" | "not_subscribed" | "not_confirmed" | null;
             /** @description The reason for the suppression. */
             detail: string | null;
             /** @description How many of the channel’s subscription types the user gets. */

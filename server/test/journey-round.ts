@@ -78,5 +78,5 @@ export function runOf(live: Graph[], ...entrances: Parameters<typeof openRun>[1]
   const { loaded } = openRound()
   const world = { ...noWork, loaded: { ...loaded, ...nobody, user: () => user, hasEnded: () => false, hasKey: () => false } }
   const graphs = { live, isHeld: () => false, version: () => undefined, planFor: () => 'stay' as const }
-  return openRun({ world, graphs, now, onFailure: (_, error) => Promise.reject(error) }, entrances)
+  return openRun({ world, graphs, now, factAgeMaxMs: Number.POSITIVE_INFINITY, onFailure: (_, error) => Promise.reject(error) }, entrances)
 }

@@ -67,7 +67,10 @@ async function database(env: Record<string, string | undefined>): Promise<Findin
         },
         { ok: true, text: `Accepted requests waiting: ${waiting?.waiting ?? 0}` },
         ...(await acceptedLog(ctx)),
-        { ok: (waiting?.parked ?? 0) === 0, text: `Parked items: ${waiting?.parked ?? 0} (the table parked_items contains the reasons)` },
+        {
+          ok: (waiting?.parked ?? 0) === 0,
+          text: `Parked items: ${waiting?.parked ?? 0} (the table parked_items contains the reasons; delete rows that are dealt with)`,
+        },
       ]
     })
   } catch (error) {

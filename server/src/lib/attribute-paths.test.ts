@@ -19,6 +19,8 @@ test.each<[string, string[] | null]>([
   ['user.data.plan', null],
   [`data${'.a'.repeat(16)}`, Array(16).fill('a')],
   [`data${'.a'.repeat(17)}`, null],
+  [`data.a.${'😀'.repeat(255)}`, ['a', '😀'.repeat(255)]],
+  [`data.a.${'😀'.repeat(256)}`, null],
 ])('the keys of the path %j are %j', (attribute, keys) => expect(pathOf(attribute)).toEqual(keys))
 
 test('the path of a key parses to that key', () => {

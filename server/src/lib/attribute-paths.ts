@@ -1,7 +1,10 @@
 /** Attribute paths (D-F-12): `data.plan`, `data.address.city`, `data.a\.b` for a key with a dot. Templates share the grammar. Pure. */
 
+import { isLongerThan } from './text.ts'
+
 const ROOT = 'data.'
 const KEYS_MAX = 16
+const KEY_LENGTH_MAX = 255
 /** Longer than any path with keys of 255 characters, all of them escaped. */
 const LENGTH_MAX = 17_000
 
@@ -21,7 +24,7 @@ export const isPathLike = (name: string): boolean => name.startsWith(ROOT)
 export function pathOf(attribute: string): string[] | null {
   if (!attribute.startsWith(ROOT) || attribute.length > LENGTH_MAX) return null
   const keys = keysIn(attribute.slice(ROOT.length))
-  return keys.includes('') || keys.length > KEYS_MAX ? null : keys
+  return keys.length > KEYS_MAX || keys.some((key) => key === '' || isLongerThan(key, KEY_LENGTH_MAX)) ? null : keys
 }
 
 /** The keys between the dots of a text, without their escapes. */

@@ -10,6 +10,9 @@ const SEPARATORS = /[ ().\-/]/g
 // Wider than the numbering plans, so that fictional numbers are valid too.
 const INTERNATIONAL = /^\+[1-9]\d{6,14}$/
 
+/** A number without what people write between its digits. */
+export const withoutSeparators = (text: string): string => text.replace(SEPARATORS, '')
+
 /** Whether a text has the form of E.164: `+` and digits. */
 export const isInternationalPhone = (text: string): boolean => INTERNATIONAL.test(text)
 
@@ -27,7 +30,7 @@ const countryOf = (timezone: string) => getTimezone(canonicalTimeZone(timezone))
  */
 export function normalisePhone(text: string, regions: string[]): string | null {
   if (!/^\+?[0-9 ().\-/]+$/.test(text)) return null
-  const digits = text.replace(SEPARATORS, '')
+  const digits = withoutSeparators(text)
   if (digits.startsWith('+')) return readInternational(digits)
   const local = regions.map((region) => parse(digits, region as CountryCode))
   return (

@@ -8,6 +8,7 @@ import { AWAY, failSaves, whileTimePasses } from '../failing-saves.ts'
 import { createJourney, READY } from '../journeys.ts'
 import { mailWorld } from '../mail-queue.ts'
 import { recipientsOf, sendOver } from '../mailing.ts'
+import { queueMail } from '../queued-mail.ts'
 import type { Receiver } from '../receiver.ts'
 import { openRelay } from '../relay.ts'
 import { select } from '../select.ts'
@@ -62,6 +63,25 @@ describe('an email that this server delivered', () => {
     expect(found.body.deliveries).toMatchObject([{ state: 'failed', attempts: [{ outcome: 'uncertain' }] }])
     const types = (await w.events(addresses[1])).map(({ type }) => type)
     expect(types).toEqual(['delivery.attempt-start', 'delivery.failed', 'delivery.completed', 'delivery.attempt-end'])
+  })
+
+  test('to several recipients whose rows can never be saved is delivered once to each by a process', async () => {
+    const { w, accepted, states } = await open()
+    await using _ = w
+    await w.drain()
+    const before = accepted().length
+    const to = NAMES.map((name) => `${name}@${DOMAIN}`)
+    await queueMail(w, { to })
+    {
+      await using __ = await failSaves(w, { table: 'mail_recipients', when: `new.state not in ('queued', 'claimed')` })
+      for (let lease = 0; lease < 3; lease++) {
+        await expect(w.drain()).rejects.toThrow('It fails.')
+        w.advance(LEASES_END)
+      }
+    }
+    await w.drain()
+    expect(accepted().slice(before).toSorted()).toEqual(to)
+    expect((await states()).filter((state) => state.endsWith('failed'))).toHaveLength(to.length)
   })
 
   test('whose row can never be saved is delivered once by a process', async () => {

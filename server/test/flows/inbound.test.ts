@@ -28,9 +28,9 @@ const Row = Type.Object({
 })
 
 /** An email to kim that a relay accepted, and an open port for reports on it. */
-async function sentToKim() {
+async function sentToKim(env: Record<string, string> = {}) {
   const closing = new AsyncDisposableStack()
-  const w = closing.use(await world({ env: { INBOUND_PORT: '0', REPORT_ADDRESSES: REPORTS } }))
+  const w = closing.use(await world({ env: { INBOUND_PORT: '0', REPORT_ADDRESSES: REPORTS, ...env } }))
   const relay = closing.use(await openRelay())
   const receiver = await w.receiver()
   expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: TYPES })).status).toBe(201)
@@ -97,6 +97,13 @@ describe('a bounce', () => {
         },
       },
     ])
+  })
+
+  test('that names an address of this server suppresses nothing', async () => {
+    await using kim = await sentToKim({ MTA_ADDRESSES: '203.0.113.9' })
+    await kim.report(bounceMail({ status: '5.1.0', diagnostic: '550 5.1.0 Rejected [203.0.113.9]' }))
+    expect(await suppressed(kim.w)).toEqual([])
+    expect(await kim.events()).toMatchObject([{ data: { classification: 'sender-reputation', suppressed: false } }])
   })
 
   test('that comes twice counts once', async () => {

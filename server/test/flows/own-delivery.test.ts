@@ -185,6 +185,31 @@ describe('an email that the server delivers itself', () => {
     expect((await w.get(`/api/client/domains/${id}/warm-up`)).body.sites).toMatchObject([{ sent: 1, bounced: 1, deferred: 0 }])
   })
 
+  test('was not sent, for the warm-up, if its content was deleted while it waited', async () => {
+    await using w = await mailWorld()
+    const { id } = (await w.get('/api/client/domains')).body.results[0]
+    await w.put(`/api/client/domains/${id}/warm-up`, {})
+    w.internet.host('mx.nine.example.org')
+    w.internet.domain('nine.example.org', 'mx.nine.example.org')
+    await queueMail(w, { to: ['kim@nine.example.org'] })
+    await w.db.run(sql`update mail_messages set content = null where project_id = ${w.projectId}`)
+    await w.drain()
+    expect((await w.get(`/api/client/domains/${id}/warm-up`)).body.sites).toMatchObject([{ sent: 0 }])
+  })
+
+  test.each(['MTA_ADDRESSES', 'MTA_SOURCE_ADDRESSES'])(
+    'suppresses no address if a host blocks that of this server (%s)',
+    async (setting) => {
+      // The system takes it for one of this machine, so that connections can come from it.
+      const own = setting === 'MTA_ADDRESSES' ? '203.0.113.9' : '127.0.0.9'
+      await using w = await mailWorld({ [setting]: own })
+      w.internet.host('mx.ten.example.org', { script: { RCPT: `550 5.1.0 Rejected [${own}]` } })
+      const { message } = await send(w, 'ten.example.org')
+      expect(message).toMatchObject({ state: 'failed' })
+      expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+    },
+  )
+
   test('is a test send of an editor only to the test recipients of the project', async () => {
     await using w = await mailWorld()
     const reply = await w.post(`${CAMPAIGNS}/${w.campaign.id}/test`, { to: ['kim@six.example.org'] }, { key: w.keys.editor })

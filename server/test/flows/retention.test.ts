@@ -1,9 +1,11 @@
 /** Old messages are deleted: totals stay, nothing is sent again, and what is gone is said to be gone. */
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/infra/postgres/db.ts'
 import { DAY_MS } from '../../src/lib/times.ts'
 import { BULK, SEND_JOBS } from '../../src/modules/messages/index.ts'
 import { blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../blasts.ts'
 import { createJourney } from '../journeys.ts'
+import { mailWorld } from '../mail-queue.ts'
 import { answerOrders, order, recipientsOf, sendOver } from '../mailing.ts'
 import { openRelay } from '../relay.ts'
 import { select } from '../select.ts'
@@ -19,10 +21,12 @@ const tidy = async (w: World) => {
 const countOf = async (w: World, table: string): Promise<number> =>
   Number((await select(w, `select count(*) as count from ${table} where project_id = $1`, [w.projectId]))[0]?.count)
 
+const CONTENT = { from: 'App <app@example.com>', subject: 'Code', html: '<p>{{ event.data.code }}</p>' }
+
 const ask = (w: World, subscription_id: number, more: object = {}) =>
   w.post(MESSAGES, {
     subscription_id,
-    content: { from: 'App <app@example.com>', subject: 'Code', html: '<p>{{ event.data.code }}</p>' },
+    content: CONTENT,
     user: { external_id: 'ana', email: 'ana@example.com' },
     data: { code: '1' },
     ...more,
@@ -87,6 +91,30 @@ describe('old messages', () => {
     for (const table of ['messages', 'message_requests', 'message_contents']) expect([table, await countOf(w, table)]).toEqual([table, 1])
     for (const table of ['message_attachments', 'sandbox_messages']) expect([table, await countOf(w, table)]).toEqual([table, 0])
     expect((await ask(w, subscription_id, { key: 'old', attachments })).body).toMatchObject({ duplicate: false })
+  })
+
+  test('go with their emails in the mail queue, beside an email that was asked for a year before it was sent', async () => {
+    await using w = await mailWorld()
+    w.internet.host('mx.example.org')
+    w.internet.domain('example.org', 'mx.example.org')
+    const late = { subscription_id: await subscriptionTo(w), content: CONTENT, user: { external_id: 'kim', email: 'kim@example.org' } }
+    const { body } = await w.post(MESSAGES, { ...late, send_at: new Date(w.clock.now().getTime() + 365 * DAY_MS).toISOString() })
+    await w.mailTo('example.org')
+    await w.drain()
+    // What was submitted over SMTP has no message with which it would go.
+    await w.db.run(
+      sql`insert into mail_messages
+          select (jsonb_populate_record(null::mail_messages, to_jsonb(m) || jsonb_build_object('id', m.id + 1000000, 'source', 'submission'))).*
+          from mail_messages m where project_id = ${w.projectId}`,
+    )
+    expect(await countOf(w, 'mail_recipients')).toBe(1)
+    w.advance('365 days')
+    await w.drain()
+    expect(await countOf(w, 'mail_recipients')).toBe(2)
+    w.advance('36 days')
+    await tidy(w)
+    expect(await select(w, 'select id from mail_messages where project_id = $1', [w.projectId])).toEqual([{ id: body.id }])
+    expect(await countOf(w, 'mail_recipients')).toBe(1)
   })
 
   test('stay while they wait', async () => {

@@ -78,6 +78,15 @@ describe('a submitted email', () => {
     expect((await sandbox(w)).map(({ recipient }) => recipient)).toEqual(['lee@example.com'])
   })
 
+  test('is found in the sandbox by whether it has files', async () => {
+    await using app = await submitting()
+    await send(app.port, app.w.keys.smtpproxy, { ...MAIL, subject: 'Invoice', attachments: [{ filename: 'a.pdf', content: 'a' }] })
+    await send(app.port, app.w.keys.smtpproxy)
+    const found = async (has: boolean) =>
+      (await app.w.get(`/api/client/sandbox/messages?has_attachment=${has}`)).body.results.map(({ summary }: any) => summary)
+    expect([await found(true), await found(false)]).toEqual([['Invoice'], ['Your receipt']])
+  })
+
   test('is kept in the sandbox of a project without a provider, as it came', async () => {
     await using app = await submitting()
     const receiver = await app.w.receiver()

@@ -48,7 +48,7 @@ const BY_AGE: Record<string, string> = {
   traced_messages: '7 days',
   mail_site_hours: '30 days',
   soft_bounces: '30 days',
-  tls_results: 'until they are reported',
+  tls_results: '30 days',
   tls_reports: '30 days',
   sign_in_redirects: 'until they expire',
   member_sessions: 'until they end',

@@ -39,7 +39,6 @@ const NAMING: Record<string, string> = {
     'the content of an email while it waits to be delivered; an erasure deletes it, that of submitted email once no other recipient waits',
   mail_recipients:
     'the addresses of these emails, which are exported; an erasure clears those of messages, and of submitted email by the address of the user',
-  mail_sites: 'the last reply of a mail site, which can contain an address; the next reply replaces it',
   soft_bounces: 'hashes of addresses that bounced, for 30 days',
   preflight_addresses: 'hashes of addresses while a preflight runs',
   suppressions: 'keyed hashes of addresses, exported by the addresses of the profiles; an erasure adds to them',
@@ -59,7 +58,7 @@ const WITHOUT_USERS =
   `activity_feeds api_keys api_requests attribute_profiling attributes audit_chains audit_entries campaign_audiences campaign_opens campaign_preflights campaigns
   credentials_version dkim_keys domains event_days event_day_totals event_ids event_name_totals event_names event_removals identity_epochs introduced_names journey_clocks
   journey_counts journey_rates journey_sweeps journey_versions journeys links list_build_parts list_clocks list_counts list_days list_versions lists mail_pauses mail_processes
-  mail_site_hours member_challenges member_identities member_links member_mails member_passkeys member_recovery_codes member_roles member_sessions members message_counts message_days
+  mail_site_hours mail_sites member_challenges member_identities member_links member_mails member_passkeys member_recovery_codes member_roles member_sessions members message_counts message_days
   log_positions mta_sts_policies organisations page_themes projects providers queue_batches queue_partitions quota_refusals rate_buckets rate_queues retention_progress sandbox_faults
   schema_migrations
   send_attempts sending_policies sign_in_failures sign_in_redirects subscriptions suppression_keys tls_reports tls_results traced_messages usage_counters warm_up_sites warm_ups

@@ -1,6 +1,6 @@
 /** Versions of objects (D-HTTP-11), and what is prepared before the transaction of a write. */
 import { describe, expect, test } from 'vitest'
-import { blastTo, CAMPAIGNS, listOf, pathOf } from '../../../test/blasts.ts'
+import { blastTo, CAMPAIGNS, listOf, pathOf, schedule } from '../../../test/blasts.ts'
 import { type Reply, type World, world } from '../../../test/world.ts'
 
 const EMAIL = { from: 'shop@example.com', subject: 'Hi', html: '<p>Hi <a href="{{ unsubscribe_url }}">x</a></p>' }
@@ -76,6 +76,34 @@ describe('If-Match', () => {
     const lost = replies.findIndex(({ status }) => status === 412)
     const repeated = { ...headers(lost), 'if-match': again.headers.etag as string }
     expect((await w.patch(path, { name: names[lost] }, { headers: repeated })).status).toBe(200)
+  })
+
+  test('of a campaign knows what was asked for, not what becomes of it by itself', async () => {
+    await using w = await world()
+    const blast = await blastTo(w, [await listOf(w, 'ana')])
+    const path = pathOf(blast)
+    const tagOf = async () => (await w.get(path)).headers.etag
+    const draft = await tagOf()
+    await schedule(w, blast)
+    const scheduled = await tagOf()
+    expect(scheduled).not.toBe(draft)
+    await w.drain()
+    expect((await w.get(path)).body).toMatchObject({ state: 'finished', started_at: expect.any(String) })
+    expect((await w.patch(path, { tags: ['spring'] }, withTag(scheduled))).status).toBe(200)
+    const tagged = await tagOf()
+    await w.patch(path, { state: 'aborted' })
+    expect(refusalOf(await w.patch(path, { tags: [] }, withTag(tagged)))).toEqual(CHANGED)
+  })
+
+  test('of a campaign does not know whether it is paused', async () => {
+    await using w = await world()
+    const blast = await blastTo(w, [await listOf(w, 'ana')])
+    const path = pathOf(blast)
+    await w.patch(path, { state: 'scheduled', send_at: '2027-01-01' })
+    const { etag } = (await w.get(path)).headers
+    const paused = await w.post(`${path}/pause`)
+    expect(paused.body.is_paused).toBe(true)
+    expect((await w.patch(path, { tags: ['spring'] }, withTag(etag))).status).toBe(200)
   })
 
   test('knows what does not exist, and what must not', async () => {

@@ -21,6 +21,8 @@ export type Store<Row extends OldRow = OldRow> = {
   days(config: Config): number
   /** The column with the age of a row, if it is not `created_at`. */
   column?: string
+  /** Some rows have an id long before they are written. By default, the first young row is the end of the old ones. */
+  hasLateRows?: true
   /** The next rows after an id, in order. */
   nextRows(ctx: InTx, after: number, limit: number): Promise<Row[]>
   /** Deletes those of these rows that may go, and what belongs to them. Returns their ids. */
@@ -32,6 +34,8 @@ export const store = <Row extends OldRow>(definition: Store<Row>): Store => defi
 
 const PROJECTS_AT_ONCE = 20
 const ROWS_AT_ONCE = 1000
+/** So many rows of a store with late ones are looked at for an old one. */
+const LATE_ROWS_MAX = 100
 
 /** The instant before which rows of a store are old; null if everything is kept. */
 export function oldBefore({ config, clock }: Ctx, { days }: { days(config: Config): number }): Date | null {
@@ -41,16 +45,19 @@ export function oldBefore({ config, clock }: Ctx, { days }: { days(config: Confi
 
 const ProjectRow = Type.Object({ project_id: Type.Unsafe<number>({ type: 'integer' }) })
 
-/** The projects whose first row of a store is old, and whose last pass ended a day ago, or in the future of a clock that was ahead. */
-export const projectsWithOld = (ctx: Ctx, { name, column = 'created_at' }: Store, before: Date) =>
+/** The projects of which one of the first rows of a store is old, and whose last pass ended a day ago, or in the future of a clock that was ahead. */
+export const projectsWithOld = (ctx: Ctx, { name, column = 'created_at', hasLateRows }: Store, before: Date) =>
   ctx.db.many(
     ProjectRow,
     sql`with recursive ${firstOfEach('oldest', { table: raw(name), keys: ['project_id'], order: ['id'] })}
         select o.project_id
         from oldest o
-        join ${raw(name)} r on r.project_id = o.project_id and r.id = o.id
         left join retention_progress p on p.project_id = o.project_id and p.store = ${name}
-        where r.${raw(column)} < ${before}
+        where exists (
+            select from (
+              select ${raw(column)} as age from ${raw(name)} r where r.project_id = o.project_id order by r.id limit ${hasLateRows ? LATE_ROWS_MAX : 1}
+            ) first
+            where first.age < ${before})
           and (p.passed_at is null or p.passed_at <= ${new Date(ctx.clock.now().getTime() - DAY_MS)} or p.passed_at > ${ctx.clock.now()})
         order by o.project_id
         limit ${PROJECTS_AT_ONCE}`,
@@ -64,7 +71,7 @@ export async function removeNext(ctx: InTx, store: Store, before: Date, limit = 
   const old = rows.filter(({ created_at }) => created_at < before)
   const removed = old.length === 0 ? [] : await store.remove(ctx, old, before)
   const last = rows.at(-1)
-  const isOver = !last || rows.length < limit || last.created_at >= before
+  const isOver = !last || rows.length < limit || (store.hasLateRows ? old.length === 0 : last.created_at >= before)
   await noteProgress(ctx, store.name, {
     lookedTo: isOver ? 0 : last.id,
     removedTo: removed.reduce((highest, id) => Math.max(highest, id), 0),

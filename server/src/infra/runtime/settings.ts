@@ -197,7 +197,10 @@ export const settings = {
   SYSTEM_MAIL_FROM: emailAddress(undefined, 'Sender of emails to members of the console. Without a sender, no emails are sent.'),
   PASSWORD_HASH_KIB: wholeCount(19_456, 'Memory in KiB used to hash a console password (Argon2id, two passes).'),
   USER_TOKEN_TTL_S: count(900, 'Lifetime of a user token in seconds.'),
-  EVENT_TRIGGER_MAX_AGE_H: count(72, 'Age in hours beyond which events are stored but trigger no messages.'),
+  EVENT_TRIGGER_MAX_AGE_H: count(
+    72,
+    'Age in hours beyond which events are stored, but trigger no campaigns and let no users enter journeys.',
+  ),
   EVENT_RETENTION_MONTHS: monthsKept(
     0,
     'Age in months at which events are deleted. Whole calendar months are deleted at a time. 0 keeps them forever.',

@@ -17,6 +17,7 @@ export {
   countCampaigns,
   findCampaignSubscriptions,
   findCampaigns,
+  findPaused as findPausedCampaigns,
   findSendingCampaigns,
 } from './queries.ts'
 export { campaignsUsingList, referencedCampaigns } from './references.ts'

@@ -88,6 +88,16 @@ export const findInProgress = (ctx: ProjectCtx, limit: number) =>
         limit ${limit}`,
   )
 
+/** The campaigns that were paused last. */
+export const findPaused = (ctx: ProjectCtx, limit: number) =>
+  ctx.db.many(
+    CampaignRow,
+    sql`select ${campaignColumns} from campaigns
+        where project_id = ${ctx.projectId} and archived_at is null and paused_at is not null and state = any(${PAUSABLE_STATES}::text[])
+        order by paused_at desc
+        limit ${limit}`,
+  )
+
 const SlugRow = Type.Object({ slug: Type.String() })
 
 /** The slugs that are this one, or this one with something after a hyphen. */

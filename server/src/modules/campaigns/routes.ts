@@ -28,6 +28,7 @@ import {
   unarchiveCampaign,
   updateCampaign,
 } from './service.ts'
+import { requestedState } from './states.ts'
 import { templateRoutes } from './template-routes.ts'
 import { textSizeRoutes } from './text-sizes/routes.ts'
 import { versionRoutes } from './version-routes.ts'
@@ -39,8 +40,25 @@ const campaignAudit = audits('campaign', { ...state, id: 'campaignId' })
 /** A copy has its id in the reply; the path has that of the original. */
 const campaignCopyAudit = audits('campaign', state)
 
-/** A campaign without its counts and times. */
-const versioned = { of: ({ delivery: _, in_flight: __, updated_at: ___, ...campaign }: Campaign) => campaign }
+/** Members that a change does not set: progress, counts, times and a pause. */
+const NOT_IN_VERSION = [
+  'delivery',
+  'in_flight',
+  'updated_at',
+  'started_at',
+  'finished_at',
+  'winner_variant',
+  'is_paused',
+  'paused_at',
+  'paused_reason',
+]
+
+const versioned = {
+  of: (campaign: Campaign) => ({
+    ...Object.fromEntries(Object.entries(campaign).filter(([name]) => !NOT_IN_VERSION.includes(name))),
+    state: requestedState(campaign.type, campaign.state),
+  }),
+}
 
 const location = ({ id }: Campaign) => `/api/client/campaigns/${id}`
 

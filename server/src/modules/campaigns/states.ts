@@ -51,6 +51,13 @@ export const stateAfter = (
   { state = from, hasNewTime }: { state?: CampaignState | undefined; hasNewTime: boolean },
 ): CampaignState => (type === 'blast' && hasNewTime && isSending(from) && state === from ? 'aborting' : state)
 
+/** What the server makes of a scheduled blast by itself. */
+const OF_SCHEDULED: readonly CampaignState[] = ['scheduled', 'loading', 'running', 'finished', 'aborting']
+
+/** The state that was last asked for. What becomes of a scheduled blast by itself is none. */
+export const requestedState = (type: CampaignType, state: CampaignState): CampaignState =>
+  type === 'blast' && OF_SCHEDULED.includes(state) ? 'scheduled' : state
+
 /** A campaign as it would be after a write. */
 export type CampaignDraft = {
   type: CampaignType

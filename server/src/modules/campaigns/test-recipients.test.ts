@@ -31,6 +31,8 @@ describe('addressNotAllowed', () => {
     [{ channel: 'text', recipient: '+61412345679', summary: '', content: {} }, '+61412345679'],
     [{ channel: 'push', recipient: 'ana', summary: '', content: {} }, undefined],
     [{ channel: 'push', recipient: 'kim', summary: '', content: {} }, 'kim'],
+    [{ channel: 'push', recipient: 'ANA', summary: '', content: {} }, 'ANA'],
+    [{ channel: 'in_app', recipient: 'Ana', summary: '', content: {} }, 'Ana'],
     [{ channel: 'webhook', recipient: 'https://hooks.example.com/a', summary: '', content: {} }, undefined],
     [
       { channel: 'webhook', recipient: 'https://hooks.example.com.evil.test/a', summary: '', content: {} },

@@ -37,6 +37,7 @@ export type ProviderConnection = {
   staysHere: boolean
   /** The sender of emails whose template has none. */
   defaultFrom: string | null
+  returnDomain: string | undefined
   /** Why the provider would refuse an email with files of this size, decoded; null if it would not. */
   sizeProblem(fileBytes: number): string | null
   /** Why the provider would refuse an email with these headers of a request; null if it would not. */
@@ -114,6 +115,7 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready, faul
     rate,
     staysHere: staysHere(kind),
     defaultFrom: defaultFromOf(settings),
+    returnDomain: returnDomainOf(settings),
     sizeProblem: (fileBytes) => sizeProblem(limit, fileBytes),
     headerProblem: (headers) => headerProblem(limit, headers),
     async send(message) {
@@ -138,6 +140,9 @@ function defaultFromOf(settings: Settings | null): string | null {
   return default_from
 }
 
+/** The domain that the provider has bounces go to, whatever the sender. */
+const returnDomainOf = (settings: Settings | null): string | undefined => (settings as { return_domain?: string } | null)?.return_domain
+
 const secretsUnreadable: ProviderResponse = {
   is: 'deferred',
   reason: 'The secrets of the provider can no longer be decrypted. Set them again.',
@@ -147,7 +152,7 @@ const secretsUnreadable: ProviderResponse = {
 /** The infrastructure that a provider of a project can use. */
 export const toolsOf = (ctx: ProjectCtx, id: ProviderId | null): ProviderTools => ({
   ...outsideOf(ctx, id),
-  senderOf: (fromDomain) => sendingDomainOf(ctx, fromDomain),
+  senderOf: (fromDomain, returnDomain) => sendingDomainOf(ctx, fromDomain, returnDomain),
   reportAddressOf: (mail_id, domain) =>
     ctx.config.INBOUND_PORT === undefined ? null : returnPathFor(ctx, { project_id: ctx.projectId, mail_id, recipient_no: 0 }, domain),
 })

@@ -60,7 +60,7 @@ const unused = async (): Promise<never> => {
 const mail: ProviderTools['mail'] = {
   name: 'carillon.test',
   reach: unused,
-  resolver: { mx: unused, addresses: unused, names: unused },
+  resolver: { mx: unused, everyAddress: unused, names: unused },
   needsPublicName: false,
   addresses: [],
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { REFUSING_ADDRESS } from '../../../test/internet/internet.ts'
 import { type MailWorld, mailWorld } from '../../../test/mail-queue.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { reverseName } from '../../lib/reverse-name.ts'
 import type { ProviderTools } from './provider.ts'
 import { mta } from './providers/mta.ts'
 
@@ -65,6 +66,23 @@ describe('the test of a provider that delivers email itself', () => {
     await w.patch(`/api/client/providers/${id}`, { settings: { default_from: 'shop@elsewhere.example' } })
     expect(await check()).toEqual({ works: false, message: expect.stringContaining('is not a domain of this project') })
   })
+
+  test('says that the sender is not verified with the return domain of the provider', async () => {
+    const { w, check } = await checkedWorld('shop@news.example.com')
+    await using _ = w
+    w.internet.domain('example.com', 'mx.example.com')
+    w.internet.domain('news.example.com', 'mx.example.com')
+    await w.db.run(
+      sql`update domains set is_strict = true, has_return_path = true, spf_alignment = 'relaxed' where project_id = ${w.projectId}`,
+    )
+    w.advance('1 minute')
+    expect(await check()).toEqual({ works: true })
+    const { id } = (await w.get('/api/client/providers')).body.results[0]
+    await w.patch(`/api/client/providers/${id}`, {
+      settings: { default_from: 'shop@news.example.com', return_domain: 'bounce.other.example' },
+    })
+    expect(await check()).toEqual({ works: false, message: expect.stringContaining('is not verified for emails from `news.example.com`') })
+  })
 })
 
 describe('the name of the server, in production', () => {
@@ -92,6 +110,29 @@ describe('the name of the server, in production', () => {
       expect(await said(name)).toEqual({ works: false, message: expect.stringContaining(problem) })
       expect(await said(name)).toEqual({ works: false, message: expect.stringContaining('Set `MTA_HOSTNAME` to a public host name') })
     }
+  })
+
+  test('has all of its problems in one answer', async () => {
+    await using w = await mailWorld()
+    w.internet.domain('gmail.com', 'mx.gmail.com')
+    const checked = await mta.test({}, toolsWith(w, 'none.example.com', ['8.8.8.8', '8.8.4.4', '1.1.1.1']))
+    expect(checked).toMatchObject({
+      works: false,
+      message: expect.stringContaining('`none.example.com` of this server cannot be resolved'),
+    })
+    for (const address of ['8.8.8.8', '8.8.4.4', '1.1.1.1'])
+      expect(checked).toMatchObject({ message: expect.stringContaining(`The reverse DNS (PTR) of the address ${address} is missing.`) })
+  })
+
+  test('may be shared by many addresses of both families', async () => {
+    await using w = await mailWorld()
+    w.internet.domain('gmail.com', 'mx.gmail.com')
+    const { dns } = w.internet
+    const addresses = ['8.8.8.8', '8.8.4.4', '1.1.1.1', '9.9.9.9', '2606:4700:4700::1111']
+    dns.set('mail.example.com', { a: ['8.8.8.8'] })
+    dns.set('out.example.com', { a: addresses.slice(0, -1), aaaa: addresses.slice(-1) })
+    for (const address of addresses) dns.set(reverseName(address), { ptr: ['out.example.com'] })
+    expect(await mta.test({}, toolsWith(w, 'mail.example.com', addresses))).toEqual({ works: true })
   })
 
   test('is the name of its addresses too', async () => {

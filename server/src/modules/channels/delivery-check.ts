@@ -2,6 +2,7 @@
  * Whether this server can deliver email itself (D-MTA-46): its name, its reverse DNS, its name servers, the port of mail hosts and the domain of the
  * sender.
  */
+import type { AddressAnswer } from '../../infra/outgoing/dns/answers.ts'
 import { type EgressPolicy, isAllowedAddress } from '../../lib/egress.ts'
 import { isDomainName } from '../../lib/urls.ts'
 import { domainOf, mailboxesIn } from './mail.ts'
@@ -15,33 +16,37 @@ const NAMES_MAX = 3
 
 /** Checks everything at once and says what to do about each problem. */
 export async function checkDelivery(
-  { default_from }: { default_from?: string },
+  { default_from, return_domain }: { default_from?: string; return_domain?: string },
   { mail, fetch, senderOf }: Pick<ProviderTools, 'mail' | 'fetch' | 'senderOf'>,
 ): Promise<{ works: true } | { works: false; message: string }> {
   const [from] = mailboxesIn(default_from ?? '')
   const fromDomain = from ? domainOf(from.address) : null
-  const [name, hosts, sender] = await Promise.all([
-    mail.needsPublicName ? nameProblem(mail, fetch.policy) : null,
+  const [names, hosts, sender] = await Promise.all([
+    mail.needsPublicName ? nameProblems(mail, fetch.policy) : [],
     hostsProblem(mail, fromDomain === null ? [KNOWN_DOMAIN] : [fromDomain, KNOWN_DOMAIN]),
-    fromDomain === null ? undefined : senderOf(fromDomain),
+    fromDomain === null ? undefined : senderOf(fromDomain, return_domain),
   ])
   const unverified = fromDomain === null || sender?.is_verified ? null : unverifiedSender(fromDomain, sender)
-  const problems = [name, hosts, unverified].filter((problem) => typeof problem === 'string')
+  const problems = [...names, hosts, unverified].filter((problem) => typeof problem === 'string')
   return problems.length === 0 ? { works: true } : { works: false, message: problems.join(' ') }
 }
 
 /** Mail hosts refuse email from a server whose name, which is that of its HELO, leads nowhere. */
-async function nameProblem(mail: ProviderTools['mail'], policy: EgressPolicy): Promise<string | null> {
+async function nameProblems(mail: ProviderTools['mail'], policy: EgressPolicy): Promise<string[]> {
   const { name, resolver, addresses } = mail
+  const found = isDomainName(name) ? await resolver.everyAddress(name) : null
+  const usable = found?.is === 'addresses' ? found.addresses.filter((address) => isAllowedAddress(policy, address)) : []
+  const reverse = (addresses.length > 0 ? addresses : usable).map((address) => reverseProblem(mail, address))
+  return [usable.length > 0 ? null : nameProblem(name, found), ...(await Promise.all(reverse))].filter((problem) => problem !== null)
+}
+
+/** Why the name of the server is no public one. */
+function nameProblem(name: string, found: AddressAnswer | null): string {
   const todo = 'Set `MTA_HOSTNAME` to a public host name of this server, and publish its A or AAAA record.'
-  if (!isDomainName(name)) return `This server has no public host name. ${todo}`
-  const found = await resolver.addresses(name)
-  if (found.is !== 'addresses') return `The host name \`${name}\` of this server cannot be resolved: ${found.reason} ${todo}`
-  const usable = found.addresses.filter((address) => isAllowedAddress(policy, address))
-  if (usable.length === 0)
-    return `The host name \`${name}\` of this server resolves to ${found.addresses.join(', ')}, which is not a public address. ${todo}`
-  const reverse = await Promise.all((addresses.length > 0 ? addresses : usable).map((address) => reverseProblem(mail, address)))
-  return reverse.find((problem) => problem !== null) ?? null
+  if (found === null) return `This server has no public host name. ${todo}`
+  return found.is === 'addresses'
+    ? `The host name \`${name}\` of this server resolves to ${found.addresses.join(', ')}, which is not a public address. ${todo}`
+    : `The host name \`${name}\` of this server cannot be resolved: ${found.reason} ${todo}`
 }
 
 /** Mail hosts refuse email from an address without a name, or whose name is of another address. */
@@ -51,10 +56,11 @@ async function reverseProblem({ name, resolver }: ProviderTools['mail'], address
   if (found === 'failed') return null
   const names = found === 'none' ? [] : found
   if (names.includes(name.toLowerCase())) return null
-  const answers = await Promise.all(names.slice(0, NAMES_MAX).map((one) => resolver.addresses(one)))
+  const answers = await Promise.all(names.slice(0, NAMES_MAX).map((one) => resolver.everyAddress(one)))
   if (answers.some((answer) => answer.is === 'addresses' && answer.addresses.includes(address))) return null
   const fault = names.length === 0 ? 'is missing' : `is ${names.slice(0, NAMES_MAX).join(', ')}`
-  return `The reverse DNS (PTR) of the address ${address} ${fault}. Set it to \`${name}\` at the hosting company. Otherwise, many mail hosts refuse email from this address.`
+  const target = isDomainName(name) ? `\`${name}\`` : 'the host name of this server'
+  return `The reverse DNS (PTR) of the address ${address} ${fault}. Set it to ${target} at the hosting company. Otherwise, many mail hosts refuse email from this address.`
 }
 
 /** Whether a mail host of one of these domains accepts connections. */

@@ -15,14 +15,15 @@ export type SignedMail = { from: string; to: string[]; pieces: Buffer[]; returnD
 
 type Outside = Pick<ProviderTools, 'clock' | 'senderOf' | 'reportAddressOf'>
 
-/** Composes and signs an email, or rejects it. */
+/** Composes and signs an email, or rejects it. Bounces go to `returnDomain`; without it, to that of the sender. */
 export async function signedMail(
   email: Email,
   message: Pick<Outgoing, 'id' | 'key' | 'isMarketing'>,
   outside: Outside,
+  returnDomain: string | undefined,
 ): Promise<SignedMail | ProviderResponse> {
   const composed = composedOf(email, message.key, outside.clock.now())
-  return 'is' in composed ? composed : signComposed(composed, message, outside)
+  return 'is' in composed ? composed : signComposed(composed, message, outside, returnDomain)
 }
 
 /** Signs an email, or rejects it: marketing comes from verified domains only (D-MTA-43). */
@@ -30,16 +31,22 @@ export async function signComposed(
   { envelope: { from, to }, content, bodyHash }: ComposedMail,
   message: Pick<Outgoing, 'id' | 'isMarketing'>,
   outside: Outside,
+  returnDomain: string | undefined,
 ): Promise<SignedMail | ProviderResponse> {
   const fromDomain = domainOf(from)
-  const sender = await outside.senderOf(fromDomain)
+  const sender = await outside.senderOf(fromDomain, returnDomain)
   if (message.isMarketing && !sender?.is_verified) {
     return { is: 'rejected', reason: unverifiedSender(fromDomain, sender), code: 'unverified_domain' }
   }
   const reports = sender && ownReturnPath(sender) ? outside.reportAddressOf(message.id, sender.return_path) : null
   const before = reports === null ? Buffer.alloc(0) : feedbackLoop(reports)
   const signatures = await signaturesOf(content, sender?.dkim ?? [], outside.clock.now(), { before, bodyHash })
-  return { from, to: [...to], pieces: [...signatures, before, content], returnDomain: returnDomainOf(message, sender, outside) }
+  return {
+    from,
+    to: [...to],
+    pieces: [...signatures, before, content],
+    returnDomain: returnDomain ?? returnDomainOf(message, sender, outside),
+  }
 }
 
 /** Whether bounces go to a subdomain of the sender, so that receivers see one owner (RFC 9477 §3). */

@@ -108,13 +108,13 @@ export type ProviderTools = {
   callbackUrl: string
   /** Delivery to mail hosts. `addresses` are those that email comes from, if they are configured. */
   mail: Pick<MailOutside, 'name' | 'reach'> & {
-    resolver: Pick<MailOutside['resolver'], 'mx' | 'addresses' | 'names'>
+    resolver: Pick<MailOutside['resolver'], 'mx' | 'everyAddress' | 'names'>
     /** Whether this server needs a public name. */
     needsPublicName: boolean
     addresses: readonly string[]
   }
-  /** The sending domain of the project for a From domain. */
-  senderOf(fromDomain: string): Promise<SendingDomain | undefined>
+  /** The sending domain of the project for a From domain, verified for emails whose bounces go to `returnDomain` if there is one. */
+  senderOf(fromDomain: string, returnDomain?: string): Promise<SendingDomain | undefined>
   /** The address at a domain that takes bounces and complaints of an email; null if this server takes none. */
   reportAddressOf(id: MessageId, domain: string): string | null
 }

@@ -8,7 +8,7 @@ import { Count, Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { DomainRow } from './schema.ts'
 
 const columns = sql`id, project_id, host, verification_token, is_verified, is_default, problem, sending_domain, sending_verified_at,
-  sending_problem, is_strict, has_return_path, spf_alignment, records, dns_host, failed_checks, checked_at, verified_at, created_at, updated_at`
+  sending_problem, is_strict, has_return_path, spf_alignment, records, dns_host, failed_checks, failed_sending_checks, checked_at, verified_at, created_at, updated_at`
 
 export const domainListing = listing({
   resource: 'domains',
@@ -96,6 +96,7 @@ export type CheckResult = Pick<
   | 'records'
   | 'dns_host'
   | 'failed_checks'
+  | 'failed_sending_checks'
 > & { isSendingVerified: boolean; nextCheckAt: Date }
 
 /** Saves the result of a check. */
@@ -109,6 +110,7 @@ export const saveCheck = (ctx: InTx, id: DomainId, check: CheckResult) =>
             sending_problem = ${check.sending_problem}, is_strict = ${check.is_strict}, has_return_path = ${check.has_return_path},
             spf_alignment = ${check.spf_alignment},
             records = ${JSON.stringify(check.records)}::jsonb, dns_host = ${check.dns_host}, failed_checks = ${check.failed_checks},
+            failed_sending_checks = ${check.failed_sending_checks},
             next_check_at = ${check.nextCheckAt},
             updated_at = case when is_verified = ${check.is_verified} and problem is not distinct from ${check.problem}
                                    and (sending_verified_at is not null) = ${check.isSendingVerified}::boolean

@@ -136,7 +136,9 @@ export const DomainRow = Type.Object({
   spf_alignment: Nullable(OneOf(['relaxed', 'strict'])),
   records: Type.Array(CheckedRecord),
   dns_host: Nullable(Type.String()),
+  /** In a row, of links. */
   failed_checks: Type.Integer(),
+  failed_sending_checks: Type.Integer(),
   checked_at: Nullable(Instant),
   verified_at: Nullable(Instant),
   created_at: Instant,

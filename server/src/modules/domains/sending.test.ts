@@ -48,6 +48,8 @@ function publish(records: Shown[]): void {
 }
 
 const ofKeys = (records: Shown[]) => records.filter(({ purpose }) => purpose === 'dkim')
+const linkNames = (records: Shown[]) =>
+  records.filter(({ purpose }) => purpose === 'tracking' || purpose === 'ownership').map(({ name }) => name)
 const statuses = (records: Shown[]) => records.map(({ purpose, status }) => `${purpose} ${status}`)
 
 /** A domain whose records are published and found. */
@@ -139,6 +141,10 @@ describe('a sending domain', () => {
       return isServed()
     }
     expect(await policy('v=DMARC1; p=reject; adkim=s')).toBe(true)
+    // Where bounces go elsewhere, receivers see the SPF record of that domain.
+    expect(await sendingDomainOf(w.ctx, `news.${domain}`, 'bounce.elsewhere.example')).toMatchObject({ is_verified: false })
+    expect(await sendingDomainOf(w.ctx, `news.${domain}`, `bounce.${domain}`)).toMatchObject({ is_verified: true })
+    expect(await sendingDomainOf(w.ctx, domain, 'bounce.elsewhere.example')).toMatchObject({ is_verified: true })
     expect(await policy('v=DMARC1; p=reject; adkim=s; aspf=s')).toBe(false)
     expect(await policy('v=DMARC1; p=reject; aspf=s')).toBe(true)
     const spf = records.find(({ purpose }) => purpose === 'spf') as Shown
@@ -379,6 +385,35 @@ describe('in the background', () => {
     w.advance('1 hour')
     await check(w)
     expect(await sendingDomainOf(w.ctx, domain)).toMatchObject({ is_verified: true, dkim: { length: 2 } })
+  })
+
+  test('links and sending each have their own count', async () => {
+    await using w = await world()
+    const { id, records } = await verified(w)
+    for (const name of linkNames(records)) dns.remove(name)
+    for (const wait of ['1 day', '1 hour']) {
+      w.advance(wait)
+      expect(await check(w)).toBe(1)
+    }
+    dns.set(records[0]?.name ?? '', { txt: [] })
+    w.advance('1 hour')
+    await check(w)
+    expect(await read(w, id)).toMatchObject({ is_verified: false, sending: { is_verified: true, problem: expect.any(String) } })
+  })
+
+  test('silence of the DNS does not begin the count of links again', async () => {
+    await using w = await world()
+    const { id, records } = await verified(w)
+    const names = linkNames(records)
+    for (const name of names) dns.remove(name)
+    const states: boolean[] = []
+    for (const step of ['missing', 'missing', 'silent', 'missing']) {
+      for (const name of names) dns.fault(name, step === 'silent' ? 'servfail' : undefined)
+      w.advance('1 day')
+      expect(await check(w)).toBe(1)
+      states.push((await read(w, id)).is_verified)
+    }
+    expect(states).toEqual([true, true, true, false])
   })
 
   test('a check that succeeds in between begins the count again, and silence of the DNS counts for nothing', async () => {

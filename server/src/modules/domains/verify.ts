@@ -54,10 +54,10 @@ async function saveFindings(
   const links = decideLinks(before, findings, others.length > 0, oursOf(ctx).host)
   const present = await keys.findKeys(ctx, [id])
   const sending = answers && decideSending(before, present, answers, oursOf(ctx), ctx.clock.now())
-  const failed_checks = failedChecks(before, links, sending)
-  const isTolerated = failed_checks < failuresMax
-  const is_verified = links.isVerified || (before.is_verified && !links.isTaken && isTolerated)
-  const isSendingVerified = isStillVerified(before, sending, isTolerated)
+  const failed_checks = failedLinkChecks(before, links)
+  const failed_sending_checks = failedSendingChecks(before, sending)
+  const is_verified = links.isVerified || (before.is_verified && !links.isTaken && failed_checks < failuresMax)
+  const isSendingVerified = isStillVerified(before, sending, failed_sending_checks < failuresMax)
   if (links.isVerified && !before.is_verified) await queries.unverifyOthers(ctx, others, TAKEN)
   if (sending) {
     const { unused = [], kept = [] } = Object.groupBy(sending.changesOf(isSendingVerified && sending.isComplete !== 'yes'), ({ state }) =>
@@ -86,7 +86,8 @@ async function saveFindings(
       records: [...(sending?.records ?? []), ...linkStates(before, findings, ctx)],
       dns_host: sending?.dns_host ?? null,
       failed_checks,
-      nextCheckAt: new Date(ctx.clock.now().getTime() + (isPending || failed_checks > 0 ? HOUR_MS : DAY_MS)),
+      failed_sending_checks,
+      nextCheckAt: new Date(ctx.clock.now().getTime() + (isPending || failed_checks + failed_sending_checks > 0 ? HOUR_MS : DAY_MS)),
     }),
   )
   const lost = [
@@ -96,12 +97,16 @@ async function saveFindings(
   return { row, all, lost }
 }
 
-/** A check fails if it finds something missing that was there before. One without an answer does not count. */
-function failedChecks(before: DomainRow, links: LinksDecision, sending: SendingFinding | null): number {
-  const linksFail = before.is_verified && !links.isVerified
-  const sendingFails = before.sending_verified_at !== null && sending?.isComplete === 'no'
-  if (linksFail || sendingFails) return before.failed_checks + 1
-  return sending?.isComplete === 'unknown' ? before.failed_checks : 0
+/** How many checks in a row found links missing that were there before. One without an answer does not count. */
+function failedLinkChecks({ is_verified, failed_checks }: DomainRow, { isVerified, isKnown }: LinksDecision): number {
+  if (!isKnown) return failed_checks
+  return is_verified && !isVerified ? failed_checks + 1 : 0
+}
+
+/** The same of what sending needs. */
+function failedSendingChecks({ sending_verified_at, failed_sending_checks }: DomainRow, sending: SendingFinding | null): number {
+  if (sending?.isComplete === 'unknown') return failed_sending_checks
+  return sending_verified_at !== null && sending?.isComplete === 'no' ? failed_sending_checks + 1 : 0
 }
 
 function isStillVerified({ sending_verified_at }: DomainRow, sending: SendingFinding | null, isTolerated: boolean): boolean {
@@ -114,8 +119,8 @@ const CONTESTED =
   'Another project on this server has also added this host. Publish the TXT record to prove that you control it, and then verify it again.'
 const NO_RESPONSE = 'The DNS servers did not respond. Try again in a few minutes.'
 
-/** `isTaken`: another project may get the host, so that it cannot be kept while checks fail. */
-type LinksDecision = { isVerified: boolean; problem: string | null; isTaken: boolean }
+/** `isTaken`: another project may get the host, so that it cannot be kept while checks fail. `isKnown`: the DNS responded. */
+type LinksDecision = { isVerified: boolean; problem: string | null; isTaken: boolean; isKnown: boolean }
 
 /**
  * Decides if the host of links is verified. A TXT record proves that the project controls the host. A CNAME is enough if no other project has
@@ -127,10 +132,15 @@ function decideLinks(
   isContested: boolean,
   ours: string | null,
 ): LinksDecision {
-  const decided = (isVerified: boolean, problem: string | null): LinksDecision => ({ isVerified, problem, isTaken: isContested })
+  const decided = (isVerified: boolean, problem: string | null, isKnown = true): LinksDecision => ({
+    isVerified,
+    problem,
+    isTaken: isContested,
+    isKnown,
+  })
   if (isOwned === 'yes') return decided(true, null)
   if (pointsHere === 'yes') return is_verified || !isContested ? decided(true, null) : decided(false, CONTESTED)
-  if (pointsHere === 'unknown' || isOwned === 'unknown') return decided(is_verified, NO_RESPONSE)
+  if (pointsHere === 'unknown' || isOwned === 'unknown') return decided(is_verified, NO_RESPONSE, false)
   const records = ours === null ? 'the TXT record' : `a CNAME record from it to \`${ours}\`, or the TXT record`
   return decided(false, `\`${host}\` does not point to this server. Publish ${records}.`)
 }

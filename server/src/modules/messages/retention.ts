@@ -4,6 +4,7 @@ import { removedFrom, type Store, store } from '../../infra/queue/retention.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, missing } from '../../lib/errors.ts'
 import type { MessageId } from '../../lib/ids.ts'
+import { deleteMail } from '../mta/index.ts'
 import { deleteUnused } from './requests/service.ts'
 import type { OldMessage } from './retention.queries.ts'
 import * as queries from './retention.queries.ts'
@@ -13,7 +14,7 @@ const MESSAGES = 'messages'
 /** The messages among these that something still reads to know that they were sent. */
 export type FindNeeded = (ctx: InTx, messages: OldMessage[]) => Promise<ReadonlySet<MessageId>>
 
-/** Messages that ended long ago, with their states, requests and files. */
+/** Messages that ended long ago, with their states, requests, files and emails in the mail queue. */
 export const messageStore = (findNeeded: FindNeeded): Store =>
   store<OldMessage>({
     name: MESSAGES,
@@ -28,6 +29,7 @@ export const messageStore = (findNeeded: FindNeeded): Store =>
       if (removed.length === 0) return []
       await queries.deleteStates(ctx, removed)
       await queries.deleteFiles(ctx, removed)
+      await deleteMail(ctx, removed)
       await deleteUnused(ctx, await queries.deleteRequestsOf(ctx, removed))
       return removed
     },

@@ -12,6 +12,7 @@ export { recordSiteComplaint } from './mail-site-days.ts'
 export { mailSiteRoutes } from './mail-site-routes.ts'
 export type { SiteResults } from './mail-sites.queries.ts'
 export { createProcessShare, projectLimitsOf, recordSiteResults } from './mail-sites.ts'
+export { ownAddressesOf } from './own-addresses.ts'
 export { deflateContent, inflateContent, type StoredContent } from './queue/content.ts'
 export {
   claimToCancel,
@@ -53,6 +54,7 @@ export {
   untriedBulk,
   untriedByCampaign,
 } from './queue/reading.queries.ts'
+export { deleteMail } from './queue/retention.queries.ts'
 export { mailStore } from './queue/retention.ts'
 export {
   type ClaimedRecipient,

@@ -25,13 +25,13 @@ export const daysOfSites = (ctx: ProjectCtx, since: Date, sites: number) =>
     DayRow,
     sql`with days as (
           select site, (hour at time zone 'UTC')::date as day, sum(delivered)::int as delivered, sum(bounced)::int as bounced,
-                 sum(complained)::int as complained
+                 sum(deferred)::int as deferred, sum(complained)::int as complained
           from mail_site_hours
           where project_id = ${ctx.projectId} and hour >= ${since}
           group by site, (hour at time zone 'UTC')::date
         ),
         largest as (
-          select site, sum(delivered + bounced) as attempts from days
+          select site, sum(delivered + deferred + bounced) as attempts from days
           group by site
           order by attempts desc, site
           limit ${sites}

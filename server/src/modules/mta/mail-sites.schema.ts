@@ -32,7 +32,11 @@ export const MailSite = Exact({
   state_reason: Nullable(Type.String({ description: 'The reply rule that applied, or `unreachable`; null if the site is open.' })),
   limits: SiteLimits,
   project_limits: Nullable(ProjectLimits),
-  last_reply: Nullable(Type.String({ description: 'The last reply that refused or deferred an email; null if there was none.' })),
+  last_reply: Nullable(
+    Type.String({
+      description: 'The last reply that refused or deferred an email, with `[address]` for each address in it; null if there was none.',
+    }),
+  ),
   last_replied_at: Nullable(Timestamp),
   last_24_hours: Exact({
     delivered: Type.Integer({ description: 'Attempts that delivered the email.' }),

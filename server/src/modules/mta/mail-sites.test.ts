@@ -98,7 +98,7 @@ describe('the days of sites', () => {
     await complain(w.ctx, null)
     w.advance('1 day')
     await complain(w.ctx, 'google')
-    await record(w.ctx, { ...google, ...NOTHING, deferred: 5 })
+    await record(w.ctx, { ...google, ...NOTHING, deferred: 2 })
     const { body } = await w.get(DAYS)
     expect(body).toEqual({
       first_day: '2026-10-27',
@@ -116,6 +116,14 @@ describe('the days of sites', () => {
     })
     w.advance('28 days')
     expect((await w.get(DAYS)).body.sites).toMatchObject([{ ...google, days: [{ day: '2026-11-24' }] }])
+  })
+
+  test('are those of the sites with the most attempts, deferred ones included', async () => {
+    await using w = await world()
+    const busy = Array.from({ length: 20 }, (_, at) => ({ site: `mx-${at}`, label: `${at}.example`, ...NOTHING, delivered: 2 }))
+    await record(w.ctx, { ...google, ...NOTHING, deferred: 3 }, ...busy)
+    const { sites } = (await w.get(DAYS)).body
+    expect([sites.length, sites[0].site]).toEqual([20, 'google'])
   })
 
   test('are those of the project', async () => {

@@ -6,18 +6,20 @@ import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { CHANNELS, type Channel } from '../../lib/channels.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { DAY_MS } from '../../lib/times.ts'
-import { campaignsInProgress } from '../campaigns/index.ts'
+import { campaignsInProgress, findPausedCampaigns } from '../campaigns/index.ts'
 import { domainListing, listDomains } from '../domains/index.ts'
 import { dayOf } from '../events/index.ts'
 import { countsOfChannels } from '../messages/index.ts'
 import { findPauses } from '../mta/index.ts'
-import { endpointListing, listEndpoints } from '../webhooks/index.ts'
+import { findDisabledEndpoints } from '../webhooks/index.ts'
 import { problemsOf } from './problems.ts'
 import { COUNTED, type Counts, type Overview } from './schema.ts'
 
 const KEPT_MS = 5000
 const PROJECTS_KEPT = 10_000
 const SHOWN_MAX = 20
+/** How many problems of a kind there may be. */
+const PROBLEMS_MAX = 100
 const WEEK_DAYS = 7
 
 /** The overview of the project, at most five seconds old. */
@@ -26,11 +28,11 @@ export const getOverview = (ctx: ProjectCtx): Promise<Overview> => overviews.get
 const overviews = cached(PROJECTS_KEPT, KEPT_MS, (ctx, projectId: ProjectId) => readOverview({ ...(ctx as ProjectCtx), projectId }))
 
 async function readOverview(ctx: ProjectCtx): Promise<Overview> {
-  const first = (listing: Parameters<typeof readPageRequest>[0]) => readPageRequest(listing, { limit: '100' }).request
-  const [campaigns, endpoints, domains, pauses, processing, channels] = [
+  const [inProgress, campaigns, endpoints, domains, pauses, processing, channels] = [
     await campaignsInProgress(ctx, SHOWN_MAX),
-    (await listEndpoints(ctx, first(endpointListing))).results,
-    (await listDomains(ctx, first(domainListing))).results,
+    await findPausedCampaigns(ctx, PROBLEMS_MAX),
+    await findDisabledEndpoints(ctx, PROBLEMS_MAX),
+    (await listDomains(ctx, readPageRequest(domainListing, { limit: String(PROBLEMS_MAX) }).request)).results,
     await findPauses(ctx),
     await backlogOf(ctx),
     await weeksOfChannels(ctx),
@@ -38,7 +40,7 @@ async function readOverview(ctx: ProjectCtx): Promise<Overview> {
   const now = ctx.clock.now()
   return {
     problems: problemsOf({ campaigns, endpoints, domains, pauses, processing, channels, now }),
-    sending: campaigns.map(({ id, name, channel, state, is_paused = false, delivery: { sent, total }, started_at = null }) => ({
+    sending: inProgress.map(({ id, name, channel, state, is_paused = false, delivery: { sent, total }, started_at = null }) => ({
       campaign_id: id,
       name,
       channel,

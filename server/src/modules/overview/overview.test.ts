@@ -54,6 +54,30 @@ describe('GET /overview', () => {
   })
 })
 
+test('a disabled endpoint and a paused campaign are problems however many others there are', async () => {
+  await using w = await world()
+  const endpoint = { name: 'Log', url: 'https://hooks.example.com', event_types: ['delivery.completed'] }
+  const disabled = (await w.post('/api/client/webhooks', endpoint)).body.id
+  await w.db.run(sql`insert into webhook_endpoints (project_id, name, url, status, event_types, api_version, created_at, updated_at)
+                     select project_id, name, url, status, event_types, api_version, created_at, updated_at
+                     from webhook_endpoints, generate_series(1, 101) where project_id = ${w.projectId}`)
+  await w.db.run(sql`update webhook_endpoints set status = 'disabled' where project_id = ${w.projectId} and id = ${disabled}`)
+  const list = await listOf(w, 'ana')
+  const paused = await blastTo(w, [list])
+  await w.patch(`/api/client/campaigns/${paused.id}`, { state: 'scheduled', send_at: '2027-01-01' })
+  await w.post(`/api/client/campaigns/${paused.id}/pause`)
+  w.advance('1 minute')
+  const running = (await blastTo(w, [list])).id
+  await w.db.run(sql`insert into campaigns overriding system value
+                     select (jsonb_populate_record(c, jsonb_build_object('id', nextval(pg_get_serial_sequence('campaigns', 'id')), 'slug', null,
+                                                                         'state', 'running', 'updated_at', ${w.clock.now()}::timestamptz))).*
+                     from campaigns c, generate_series(1, 20) where c.project_id = ${w.projectId} and c.id = ${running}`)
+  expect((await overview(w)).problems).toMatchObject([
+    { kind: 'campaign_paused', object: { type: 'campaign', id: String(paused.id) } },
+    { kind: 'webhook_disabled', object: { type: 'webhook', id: String(disabled) } },
+  ])
+})
+
 const NOTHING: Known = {
   processing: { waiting_since: null, parked: 0 },
   channels: [],
@@ -83,6 +107,25 @@ test.each<[string, Partial<Known>, string[]]>([
   ],
 ])('the problems of %s', (_, known, expected) => {
   expect(problemsOf({ ...NOTHING, ...known }).map(({ kind }) => kind)).toEqual(expected)
+})
+
+test.each<[Known['pauses'], string[]]>([
+  [
+    [
+      { scope: 'project', value: '' },
+      { scope: 'site', value: 'gmail.com' },
+    ],
+    ['Email delivery is paused.'],
+  ],
+  [[{ scope: 'site', value: 'gmail.com' }], ['Email delivery to the site `gmail.com` is paused.']],
+  [
+    [...['a', 'b', 'c', 'd'].map((value) => ({ scope: 'site' as const, value })), { scope: 'campaign', value: '7' }],
+    ['Email delivery to the sites `a`, `b`, `c` and 1 other is paused.', 'Email delivery for the campaign `7` is paused.'],
+  ],
+])('pauses of email %j are problems', (pauses, expected) => {
+  const problems = problemsOf({ ...NOTHING, pauses })
+  expect(problems.map(({ kind }) => kind)).toEqual(expected.map(() => 'mail_paused'))
+  expect(problems.map(({ message }) => message)).toEqual(expected.map((text) => `${text} Resume it when you are ready.`))
 })
 
 test('GET /search finds users and objects by a part of the name, of this project only', async () => {
@@ -119,6 +162,21 @@ test('GET /users/{id}/reachability has the first reason of each channel', async 
   await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ana@example.com' }])
   expect(await read()).toMatchObject({ email: 'manual' })
   expect((await w.get('/api/client/users/nobody/reachability')).status).toBe(404)
+})
+
+test('GET /users/{id}/reachability says that a subscription is not confirmed', async () => {
+  await using w = await world()
+  await w.users('ana')
+  for (const { id, channel } of (await w.get('/api/client/subscriptions')).body.results)
+    if (channel === 'email') await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id: id, state: 0 }])
+  const { id } = (await w.post('/api/client/subscriptions', { name: 'Tips', channel: 'email', requires_confirmation: true })).body
+  const reasons = []
+  for (const state of [1, 2]) {
+    await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id: id, state }])
+    const { results } = (await w.get('/api/client/users/ana/reachability')).body
+    reasons.push(results.find(({ channel }: any) => channel === 'email').reason)
+  }
+  expect(reasons).toEqual(['not_confirmed', null])
 })
 
 test('GET /users/{id}/reachability counts every type, also those that a suppression does not stop', async () => {

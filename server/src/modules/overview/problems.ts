@@ -1,15 +1,17 @@
 /** What needs attention in a project, in sentences. Pure. */
 import { MINUTE_MS } from '../../lib/times.ts'
-import type { campaignsInProgress } from '../campaigns/index.ts'
+import type { findPausedCampaigns } from '../campaigns/index.ts'
 import type { listDomains } from '../domains/index.ts'
 import type { findPauses } from '../mta/index.ts'
-import type { listEndpoints } from '../webhooks/index.ts'
+import type { findDisabledEndpoints } from '../webhooks/index.ts'
 import type { Overview, Problem } from './schema.ts'
 
 /** What is known of a project. */
 export type Known = Pick<Overview, 'processing' | 'channels'> & {
-  campaigns: Awaited<ReturnType<typeof campaignsInProgress>>
-  endpoints: Awaited<ReturnType<typeof listEndpoints>>['results']
+  /** Those that are paused. */
+  campaigns: Awaited<ReturnType<typeof findPausedCampaigns>>
+  /** Those that are disabled. */
+  endpoints: Awaited<ReturnType<typeof findDisabledEndpoints>>
   domains: Awaited<ReturnType<typeof listDomains>>['results']
   pauses: Awaited<ReturnType<typeof findPauses>>
   now: Date
@@ -20,14 +22,15 @@ const LATE_MS = MINUTE_MS
 const MESSAGES_MIN = 100
 const BOUNCE_PERCENT_MAX = 5
 const FAILURE_PERCENT_MAX = 10
+const NAMES_SHOWN = 3
 
 /** The problems of a project, those that stop messages first. */
 export const problemsOf = (known: Known): Problem[] => [
   ...ofProcessing(known),
   ...ofMail(known),
-  ...known.campaigns.filter(({ is_paused }) => is_paused).map(ofCampaign),
+  ...known.campaigns.map(ofCampaign),
   ...ofRates(known),
-  ...known.endpoints.filter(({ status }) => status === 'disabled').map(ofEndpoint),
+  ...known.endpoints.map(ofEndpoint),
   ...known.domains.flatMap(ofDomain),
 ]
 
@@ -40,10 +43,31 @@ function ofProcessing({ processing: { waiting_since, parked }, now }: Known): Pr
   return parked > 0 ? [...late, { kind: 'items_parked', message, object: null }] : late
 }
 
-const ofMail = ({ pauses }: Known): Problem[] =>
-  pauses.some(({ scope }) => scope === 'project')
-    ? [{ kind: 'mail_paused', message: 'Email delivery is paused. Resume it when you are ready.', object: null }]
-    : []
+/** A pause of the whole project includes the others. */
+function ofMail({ pauses }: Known): Problem[] {
+  const valuesOf = (scope: Known['pauses'][number]['scope']) => pauses.filter((pause) => pause.scope === scope).map(({ value }) => value)
+  const [sites, campaigns] = [valuesOf('site'), valuesOf('campaign')]
+  const paused =
+    valuesOf('project').length > 0
+      ? ['']
+      : [
+          ...(sites.length > 0 ? [` to ${someOf(sites, 'site')}`] : []),
+          ...(campaigns.length > 0 ? [` for ${someOf(campaigns, 'campaign')}`] : []),
+        ]
+  return paused.map((part) => ({
+    kind: 'mail_paused',
+    message: `Email delivery${part} is paused. Resume it when you are ready.`,
+    object: null,
+  }))
+}
+
+/** The first names, and how many others there are. */
+function someOf(names: string[], what: 'site' | 'campaign'): string {
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => `\`${name}\``)
+  const others = names.length - shown.length
+  const listed = `the ${what}${shown.length === 1 ? '' : 's'} ${shown.join(', ')}`
+  return others > 0 ? `${listed} and ${others} other${others === 1 ? '' : 's'}` : listed
+}
 
 const ofCampaign = ({ id, name, paused_reason }: Known['campaigns'][number]): Problem => ({
   kind: 'campaign_paused',

@@ -18,7 +18,8 @@ export async function reachabilityOf(ctx: ProjectCtx, name: string): Promise<Rea
         (type) => isSubscribed(type) && !stopping.some(({ stops_transactional }) => stops_transactional || !type.is_transactional),
       ).length
       const [suppression] = stopping
-      const reason = unreachable(channel, user) ?? (subscribed > 0 ? null : suppression ? 'suppressed' : 'not_subscribed')
+      const unsubscribed = ofChannel.some(({ state }) => state > 0) ? 'not_confirmed' : 'not_subscribed'
+      const reason = unreachable(channel, user) ?? (subscribed > 0 ? null : suppression ? 'suppressed' : unsubscribed)
       return {
         channel,
         is_reachable: reason === null,

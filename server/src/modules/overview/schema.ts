@@ -127,7 +127,7 @@ export const Reachability = Exact(
           channel: OneOf(CHANNELS),
           is_reachable: Type.Boolean({ description: 'Whether messages of at least one subscription type reach the user.' }),
           reason: Nullable(
-            OneOf(['no_address', 'no_push_device', 'suppressed', 'not_subscribed'], {
+            OneOf(['no_address', 'no_push_device', 'suppressed', 'not_subscribed', 'not_confirmed'], {
               description: 'The reason code, as for a skipped message; null if the channel reaches the user.',
             }),
           ),

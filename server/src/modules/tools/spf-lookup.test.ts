@@ -176,14 +176,18 @@ describe('an SPF look-up', () => {
     expect((await lookUp(zone)).warnings).toEqual(warnings.map((warning) => WARNINGS[warning]))
   })
 
-  test('makes at most 20 queries', async () => {
-    const names = Array.from({ length: 12 }, (_, i) => `h${i}.example.com`)
+  test.each<[number, (keyof typeof WARNINGS)[]]>([
+    [10, ['queries']],
+    [11, ['lookups', 'queries']],
+  ])('makes at most 20 queries and says so: %i terms that need two', async (terms, warnings) => {
+    const names = Array.from({ length: terms }, (_, i) => `h${i}.example.com`)
     const zone = Object.fromEntries(names.map((name) => [name, { aaaa: ['2001:db8::1'] }]))
     const { resolver, asked } = serving({
       ...zone,
       'example.com': txt(`v=spf1 ${names.map((name) => `a:${name}`).join(' ')} -all`),
     })
-    await lookUpSpf('example.com', resolver, never)
+    const report = await lookUpSpf('example.com', resolver, never)
     expect(asked).toHaveLength(20)
+    expect(report.warnings).toEqual(warnings.map((warning) => WARNINGS[warning]))
   })
 })

@@ -114,9 +114,13 @@ function end(lookup: Lookup, warning: Warning): void {
   lookup.ended = true
 }
 
-/** Makes one query. The answer is unknown after too many queries; if the DNS fails or times out, there is also a warning. */
+/** Makes one query. The answer is unknown, with a warning, after too many queries, and if the DNS fails or times out. */
 async function ask<T>(lookup: Lookup, query: (resolver: SpfResolver) => Promise<T[]>): Promise<Answer<T>> {
-  if (lookup.ended || lookup.queries === QUERIES_MAX) return { is: 'unknown' }
+  if (lookup.ended) return { is: 'unknown' }
+  if (lookup.queries === QUERIES_MAX) {
+    lookup.warnings.add('queries')
+    return { is: 'unknown' }
+  }
   lookup.queries++
   try {
     const values = await orAborted(query(lookup.resolver), lookup.signal)

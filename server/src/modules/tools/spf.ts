@@ -14,6 +14,7 @@ export const WARNINGS = {
   several: 'More than one SPF record was found; receivers return a permanent error. The first is shown.',
   lookups: 'The record needs more than 10 DNS look-ups; receivers return a permanent error.',
   voids: 'More than 2 DNS look-ups of the record find nothing; receivers return a permanent error.',
+  queries: 'The record needs more than 20 DNS queries. Not all of its terms were followed.',
   mxHosts: 'An `mx` has more than 10 hosts; receivers return a permanent error.',
   loop: 'The `include` and `redirect` terms form a loop.',
   targetless: 'An `include` or `redirect` names a domain without an SPF record; receivers return a permanent error.',

@@ -7,6 +7,7 @@ export { createEngagementBuffer, type EngagementBuffer } from './engagement/buff
 export { linksOfCampaign, saveLinks } from './links/links.ts'
 export { eraseClicks, mergeClicks } from './links/queries.ts'
 export { clickRows } from './links/retention.ts'
+export { siteOf } from './links/site-of.ts'
 export { trackingPages } from './public-pages.ts'
 export { CampaignLinks } from './schema.ts'
 export { numberLinks } from './tasks.ts'

@@ -22,7 +22,9 @@ export type Engagement = {
 /** A link of a campaign’s templates, with its clicks. */
 const CountedLink = Exact({
   id: IdOf<LinkId>(),
-  url: Type.String({ description: 'The URL in the template, including Liquid.' }),
+  url: Type.String({
+    description: 'The URL in the template, including Liquid. Of messages with content of their own: its scheme and host.',
+  }),
   position: Type.Integer({ minimum: 0, description: 'The position of the link in its template, from 0.' }),
   clicks: Type.Integer({ minimum: 0, description: 'Number of clicks by users.' }),
   people: Type.Integer({ minimum: 0, description: 'Number of users who clicked.' }),

@@ -31,7 +31,7 @@ function mayRead({ min_role, is_hidden, is_end_user, is_personal }: AttributeRul
       return true
     case 'user':
     case 'anonymous':
-      return is_end_user
+      return is_end_user && !is_hidden
     case 'organisation':
       return !is_hidden
     case 'secret': {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { audits } from '../../infra/http/audited.ts'
 import { type Download, route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { fault, missing } from '../../lib/errors.ts'
+import { missing } from '../../lib/errors.ts'
 import type { ErasureId, UserId } from '../../lib/ids.ts'
 import { pathAttribute, pathId, pathUser, pathUserOrId } from '../../lib/path-params.ts'
 import { ROLES } from '../../lib/roles.ts'
@@ -11,7 +11,7 @@ import type { Written } from '../../lib/written.ts'
 import { mintUserToken } from '../keys/index.ts'
 import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 import { AttributesInUse } from './attribute-profiles/schema.ts'
-import { ownerByIds } from './devices/owner.ts'
+import { ownerByIds, ownerByToken } from './devices/owner.ts'
 import { deleteUser, type EraseElsewhere, getErasure } from './erasure.ts'
 import { UserExport } from './export.ts'
 import { namedUser } from './named-user.ts'
@@ -168,7 +168,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere
     path: '/api/client/devices',
     summary: 'Register a push device.',
     description:
-      'With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user; a device moves without its token and other values. A member that is left out keeps its value if this user has the device, and null clears it. Push messages go to the 20 devices of a user that were registered last.',
+      'With a secret key, give `external_id` or `anonymous_id`. Each is looked up among ids of its own kind; the `external_id` that replies show for an anonymous user is its `anonymous_id`. With a user token, the device is registered for that user; ids may be left out, or be of that user. A device or push token that belonged to another user moves to this user; a device moves without its token and other values. A member that is left out keeps its value if this user has the device, and null clears it. Push messages go to the 20 devices of a user that were registered last.',
     access: { secret: 'editor', publishable: 'user' },
     audit: { none: 'devices belong to users' },
     body: DeviceInput,
@@ -237,14 +237,5 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere
   }),
 ]
 
-async function ownerOf(ctx: ProjectCtx, input: DeviceInput): Promise<UserId> {
-  if (ctx.caller.kind !== 'user') return ownerByIds(ctx, input)
-  const given = input.external_id ? 'external_id' : input.anonymous_id ? 'anonymous_id' : undefined
-  if (given)
-    throw fault(
-      'parameter_unknown',
-      given,
-      'With a user token, the device is registered for the user of the token. Omit `external_id` and `anonymous_id`.',
-    )
-  return ctx.caller.userId
-}
+const ownerOf = (ctx: ProjectCtx, input: DeviceInput): Promise<UserId> =>
+  ctx.caller.kind === 'user' ? ownerByToken(ctx, ctx.caller.userId, input) : ownerByIds(ctx, input)

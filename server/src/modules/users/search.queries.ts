@@ -3,6 +3,7 @@ import type { PageRequest } from '../../infra/http/paging.ts'
 import { likePattern } from '../../infra/http/search.ts'
 import { fence, join, raw, type Sql, sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { withoutSeparators } from '../../lib/phone.ts'
 import { Flag } from '../../lib/shapes.ts'
 import { indexedParts, rarePartsOf, withoutCommonParts } from './common-parts.ts'
 import { pairPatterns } from './pair-patterns.ts'
@@ -11,7 +12,7 @@ const RECENT_ROWS = 2000
 
 /** The texts that a term stands for: itself, and a phone number also without separators. */
 function textsOf(q: string): string[] {
-  const digits = q.replace(/[ ().-]/g, '')
+  const digits = withoutSeparators(q)
   return /^\+?\d{2,}$/.test(digits) && digits !== q ? [q, digits] : [q]
 }
 

@@ -328,6 +328,7 @@ describe('GET /users', () => {
     expect(await found('_')).toEqual(['device_77'])
     expect(await found('0400 123')).toEqual([])
     expect(await found('(400) 123-456')).toEqual(['cust-100%'])
+    expect(await found('+61/400/123-456')).toEqual(['cust-100%'])
     expect(await found(' +61400 ')).toEqual(['cust-100%'])
     expect(await found('needle')).toEqual([])
     expect(await found('device')).toEqual(['device_77'])
@@ -425,6 +426,35 @@ describe('devices', () => {
       has_push_device: true,
     })
   })
+})
+
+test('with a user token, a device may be registered with ids of that user, and no other', async () => {
+  await using w = await world()
+  await w.post(batch, [
+    { external_id: 'kim', anonymous_id: 'phone' },
+    { external_id: 'lee', anonymous_id: 'tablet' },
+  ])
+  const headers = { 'x-service-user-token': await w.token('kim') }
+  const register = (ids: object) => w.post('/api/client/devices', { device_id: 'd1', token: 't', ...ids }, { key: w.keys.public, headers })
+  for (const ids of [{ external_id: 'kim' }, { anonymous_id: 'phone' }, { external_id: 'kim', anonymous_id: 'phone' }])
+    expect((await register(ids)).status).toBe(200)
+  for (const [ids, param] of [
+    [{ external_id: 'lee' }, 'external_id'],
+    [{ anonymous_id: 'tablet' }, 'anonymous_id'],
+    [{ external_id: 'kim', anonymous_id: 'unknown' }, 'anonymous_id'],
+  ] as const) {
+    const { status, body } = await register(ids)
+    expect([status, body.error?.reason, body.error?.param]).toEqual([403, 'other_user', param])
+  }
+})
+
+test('an attribute that is hidden is hidden from the end user too', async () => {
+  await using w = await world()
+  await w.post(batch, [{ external_id: 'kim', data: { score: 1, plan: 'pro' } }])
+  await w.put('/api/client/attributes/score', { hidden: true, end_user: true })
+  await w.put('/api/client/attributes/plan', { end_user: true })
+  const headers = { 'x-service-user-token': await w.token('kim') }
+  expect((await w.get('/api/client/users/me', { key: w.keys.public, headers })).body.data).toEqual({ plan: 'pro' })
 })
 
 test('a visitor who chose the external id of someone who signs up later is not that user', async () => {

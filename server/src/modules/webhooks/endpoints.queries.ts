@@ -29,6 +29,13 @@ const isThere = (ctx: Pick<ProjectCtx, 'projectId'>) => sql`project_id = ${ctx.p
 export const listEndpoints = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<EndpointRow>> =>
   pageOf(ctx, EndpointRow, endpointListing, page, { select: endpointColumns, from: sql`webhook_endpoints`, where: isThere(ctx) })
 
+/** The endpoints that are disabled, the latest change first. */
+export const findDisabled = (ctx: ProjectCtx, limit: number) =>
+  ctx.db.many(
+    EndpointRow,
+    sql`select ${endpointColumns} from webhook_endpoints where ${isThere(ctx)} and status = 'disabled' order by updated_at desc limit ${limit}`,
+  )
+
 export const countEndpoints = (ctx: ProjectCtx): Promise<number> =>
   ctx.db.value(Count, sql`select count(*) as count from webhook_endpoints where ${isThere(ctx)}`)
 

@@ -6,7 +6,7 @@
  */
 
 export { queueDepth as webhookDepth } from './deliveries.queries.ts'
-export { countByStatus as countEndpoints, endpointListing } from './endpoints.queries.ts'
+export { countByStatus as countEndpoints, endpointListing, findDisabled as findDisabledEndpoints } from './endpoints.queries.ts'
 export { webhookJobs } from './jobs.ts'
 export { webhookRoutes } from './routes.ts'
 export { deleteEveryEndpoint, listEndpoints } from './service.ts'

@@ -19,6 +19,8 @@ export type MailResolver = {
   mx(domain: string): Promise<MxAnswer>
   /** Addresses that are not usable are left out before it is decided which are returned. */
   addresses(host: string, isUsable?: IsUsable): Promise<AddressAnswer>
+  /** All addresses of both families, in no order. */
+  everyAddress(host: string): Promise<AddressAnswer>
   /** The strings of each record, joined. */
   txt(name: string): Promise<string[] | 'none' | 'failed'>
   tlsa(name: string): Promise<TlsaAnswer>
@@ -57,7 +59,7 @@ export function createMailResolver(options: MailResolverOptions): MailResolver &
   const records = openRecords({ servers, clock, signal: closing.signal, ...(timeoutMs !== undefined && { timeoutMs }) })
   const secured = (isSecure: boolean) => validates && isSecure
   const addresses: MailResolver['addresses'] = (host, isUsable = () => true) =>
-    findAddresses({ records, validates, random }, host, isUsable)
+    findAddresses({ records, validates, random }, host, { isUsable, max: ADDRESSES_MAX })
   const txt: MailResolver['txt'] = async (name) => {
     const found = await records.find(name, 'TXT')
     return found.is === 'records' ? found.values : found.is
@@ -66,6 +68,7 @@ export function createMailResolver(options: MailResolverOptions): MailResolver &
   const policy = openPolicies({ txt, fetch, store, clock, onError, ...(policyPort !== undefined && { port: policyPort }) })
   return {
     addresses,
+    everyAddress: (host) => findAddresses({ records, validates, random }, host, { isUsable: () => true, max: Number.POSITIVE_INFINITY }),
     txt,
     async mx(domain) {
       const name = dnsName(domain)
@@ -107,12 +110,16 @@ function implicitMx(domain: string, ttlS: number, found: AddressAnswer, isSecure
 type Finding = { records: Records; validates: boolean; random: () => number }
 
 /** Asks for IPv6 addresses only if there are not enough of IPv4. */
-async function findAddresses({ records, validates, random }: Finding, host: string, isUsable: IsUsable): Promise<AddressAnswer> {
+async function findAddresses(
+  { records, validates, random }: Finding,
+  host: string,
+  { isUsable, max }: { isUsable: IsUsable; max: number },
+): Promise<AddressAnswer> {
   const found: Found<'A' | 'AAAA'>[] = [await records.find(host, 'A')]
   const usable = (answer: Found<'A' | 'AAAA'>) => shuffled(valuesOf(answer).filter(isUsable), random)
   const first = usable(found[0] as Found<'A'>)
-  if (first.length < ADDRESSES_MAX) found.push(await records.find(host, 'AAAA'))
-  const all = [...first, ...(found[1] ? usable(found[1]) : [])].slice(0, ADDRESSES_MAX)
+  if (first.length < max) found.push(await records.find(host, 'AAAA'))
+  const all = [...first, ...(found[1] ? usable(found[1]) : [])].slice(0, max)
   // An answer that failed may have been held back by an attacker: the addresses that are used decide.
   const isSecure = validates && found.every((answer) => answer.is !== 'records' || answer.isSecure)
   if (all.length > 0) return { is: 'addresses', addresses: all, isSecure }

@@ -77,7 +77,7 @@ export async function openAt(tools: OpeningTools, route: Route, limits: SiteLimi
     if (tried.is === 'open') return tried
     reasons.push(tried)
   }
-  return { is: 'failed', steps, outcome: outcomeOf(reasons) }
+  return { is: 'failed', steps, outcome: outcomeOf(reasons, route) }
 }
 
 /** Of a session that the host has ended before it got a mail. */
@@ -90,9 +90,10 @@ export function closedAtOnce({ host, firstSteps, connection }: MxSession): Unope
   }
 }
 
-/** Permanent if no host of the domain takes mail; a host that does may do so later. */
-function outcomeOf(reasons: Left[]): UnopenedOutcome {
+/** Permanent if no host of the domain takes mail; a host that does may do so later, and one that is left out may be one. */
+function outcomeOf(reasons: Left[], { isPartial }: Route): UnopenedOutcome {
   const reason = reasons.findLast(({ isAbsent }) => !isAbsent) ?? reasons.at(-1)
+  if (reason?.isAbsent && isPartial) return { is: 'temporary', reason: reason.outcome.reason, scope: 'site' }
   return reason?.outcome ?? (refusedHere(550, '5.4.4', 'The domain has no mail hosts.') as UnopenedOutcome)
 }
 

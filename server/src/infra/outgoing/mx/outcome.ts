@@ -89,6 +89,8 @@ export type Route = {
   enforcedHosts?: readonly string[]
   /** There is an MTA-STS policy in the mode `testing`. */
   isTested?: true
+  /** Further hosts are left out for now. */
+  isPartial?: true
 }
 
 /** What a site takes from this process at the same time, and over one connection. */

@@ -70,16 +70,24 @@ function timeFaults({ send_at }: MessageInput, now: Date): Fault[] {
 const HEADERS = ['references', 'in-reply-to', 'auto-submitted', 'precedence', 'list-id', 'feedback-id', 'importance']
 const OWN_HEADER = /^x-[a-z0-9-]{1,60}$/
 /** Headers that control a provider, such as its tracking. A request must not set them. */
-const OF_PROVIDERS = /^x-(?:smtpapi|ses-|mc-|mailgun-|pm-|sg-|postmark|resend-|msys-|mailer$)/
+const OF_PROVIDERS = /^x-(?:smtpapi|ses-|mc-|mj-|mailgun-|mailin-|sib-|pm-|sg-|postmark|resend-|msys-|mailer$)/
 
-const mayHave = (name: string) => HEADERS.includes(name) || (OWN_HEADER.test(name) && !OF_PROVIDERS.test(name))
+/** Why a header cannot be set, or null. */
+function headerProblem(name: string): string | null {
+  if (HEADERS.includes(name)) return null
+  if (OF_PROVIDERS.test(name)) return 'This header tells an email provider how to send, so it cannot be set. Use another name.'
+  return OWN_HEADER.test(name)
+    ? null
+    : 'This header cannot be set. Use a name that begins with `X-`, followed by at most 60 letters, digits and hyphens.'
+}
 
 function headerFaults({ headers = {} }: MessageInput): Fault[] {
   const names = Object.keys(headers).map((name) => name.toLowerCase())
   return Object.keys(headers).flatMap((name, at) => {
     const param = `headers.${name.slice(0, NAME_LENGTH_MAX)}`
     const lower = name.toLowerCase()
-    if (!mayHave(lower)) return [wrong(param, 'This header cannot be set. Use a name that begins with `X-`.')]
+    const problem = headerProblem(lower)
+    if (problem !== null) return [wrong(param, problem)]
     return names.indexOf(lower) < at ? [wrong(param, `The header \`${lower}\` is given twice. The case of its name has no meaning.`)] : []
   })
 }

@@ -98,13 +98,13 @@ describe('POST /messages', () => {
     expect((await w.get(`${CAMPAIGNS}/${campaign_id}`)).body.name).toBe(`Direct messages: a${'😀'.repeat(229)}`)
   })
 
-  test('saves the links of equal content for the campaign of each subscription type', async () => {
+  test('saves the sites of the links in equal content for the campaign of each subscription type', async () => {
     await using relay = await openRelay()
     await using w = await world()
     await sendOver(w, relay)
     await w.db.run(sql`update projects set link_wrap_email = true where id = ${w.projectId}`)
     const types = [await subscriptionTo(w), (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })).body.id]
-    const content = { ...RESET, html: '<p><a href="https://shop.example.com">Shop</a></p>' }
+    const content = { ...RESET, html: '<p><a href="https://shop.example.com/reset?email=ana@example.com">Shop</a></p>' }
     const { body } = await w.post(
       `${MESSAGES}/batch`,
       types.map((subscription_id) => ({ subscription_id, content, user: ANA })),
@@ -112,13 +112,13 @@ describe('POST /messages', () => {
     await w.drain()
     expect(recipientsOf(relay)).toHaveLength(2)
     const saved = await w.db.many(
-      Type.Object({ campaign_id: Type.Integer() }),
-      sql`select campaign_id from links where project_id = ${w.projectId} order by campaign_id`,
+      Type.Object({ campaign_id: Type.Integer(), url: Type.String() }),
+      sql`select campaign_id, url from links where project_id = ${w.projectId} order by campaign_id`,
     )
     const campaignOf = async (id: number): Promise<number> => (await w.get(`${MESSAGES}/${id}`)).body.campaign_id
     const ids: number[] = body.results.map(({ message }: any) => message.id)
     const sent = await Promise.all(ids.map(campaignOf))
-    expect(saved.map(({ campaign_id }) => campaign_id)).toEqual(sent.sort((a, b) => a - b))
+    expect(saved).toEqual(sent.sort((a, b) => a - b).map((campaign_id) => ({ campaign_id, url: 'https://shop.example.com' })))
   })
 
   test('sends content whose last user is erased while the request is read', async () => {

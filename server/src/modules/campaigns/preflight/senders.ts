@@ -38,7 +38,7 @@ async function problemsOf(
     const mailbox = emailSenderOf({ from }, connection.defaultFrom ?? '', domain)
     if (!mailbox) continue
     const fromDomain = domainOf(mailbox.address)
-    const problem = senderProblemOf(fromDomain, await sendingDomainOf(ctx, fromDomain), connection.provider)
+    const problem = senderProblemOf(fromDomain, await sendingDomainOf(ctx, fromDomain, connection.returnDomain), connection.provider)
     if (problem) problems.set(from, problem)
   }
   return problems

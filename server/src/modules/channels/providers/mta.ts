@@ -34,16 +34,16 @@ export const mta = provider({
   takesMail: 'hashed',
   send: async (settings, message, outside) =>
     message.mail
-      ? queued(settings, message.mail.messageId, await signComposed(message.mail, message, outside))
+      ? queued(message.mail.messageId, await signComposed(message.mail, message, outside, settings.return_domain))
       : compose(settings, message, outside),
   test: checkDelivery,
 })
 
 const compose = mail.sendEmail<Settings>(async (settings, email, message, outside) =>
-  queued(settings, messageIdOf(email, message.key), await signedMail(email, message, outside)),
+  queued(messageIdOf(email, message.key), await signedMail(email, message, outside, settings.return_domain)),
 )
 
-function queued({ return_domain }: Settings, messageId: string, signed: SignedMail | ProviderResponse): ProviderResponse {
+function queued(messageId: string, signed: SignedMail | ProviderResponse): ProviderResponse {
   if ('is' in signed) return signed
   const { from, to, pieces, returnDomain } = signed
   return {
@@ -56,7 +56,7 @@ function queued({ return_domain }: Settings, messageId: string, signed: SignedMa
       pieces,
       size: pieces.reduce((sum, { length }) => sum + length, 0),
       messageId,
-      returnDomain: return_domain ?? returnDomain,
+      returnDomain,
       needsSmtpUtf8: [from, ...to].some((address) => !IS_ASCII.test(address)),
     },
   }

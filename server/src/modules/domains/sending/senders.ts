@@ -48,8 +48,13 @@ export async function verifiedSender(ctx: ProjectCtx): Promise<SendingDomain | u
 
 /**
  * The sending domain for a From domain: itself, or else the longest domain that it is a subdomain of. Undefined if the project has none.
+ * Of another return domain than its own, such as that of a provider, the SPF record is not known, so that only its signature counts.
  */
-export async function sendingDomainOf(ctx: ProjectCtx | InTx, fromDomain: string): Promise<SendingDomain | undefined> {
+export async function sendingDomainOf(
+  ctx: ProjectCtx | InTx,
+  fromDomain: string,
+  returnDomain?: string,
+): Promise<SendingDomain | undefined> {
   const from = fromDomain.toLowerCase()
   const [sender] = (await senders.get(ctx as Ctx, ctx.projectId))
     .filter((one) => from === one.sending_domain || from.endsWith(`.${one.sending_domain}`))
@@ -57,10 +62,11 @@ export async function sendingDomainOf(ctx: ProjectCtx | InTx, fromDomain: string
   if (!sender) return undefined
   const { sending_domain: domain, is_verified, is_strict, has_return_path, spf_alignment, keys } = sender
   const returnPath = has_return_path ? returnPathOf(domain) : (mailHostOf(ctx) ?? domain)
+  const spf = returnDomain === undefined || returnDomain.toLowerCase() === returnPath ? spf_alignment : null
   return {
     id: sender.id,
     domain,
-    is_verified: is_verified && isAuthenticated(from, { domain, isStrict: is_strict, returnPath, spf: spf_alignment }),
+    is_verified: is_verified && isAuthenticated(from, { domain, isStrict: is_strict, returnPath, spf }),
     dkim: keys.map((key) => openKey(ctx, domain, key)),
     return_path: returnPath,
   }

@@ -73,17 +73,40 @@ const take = gathered(async (_, takings: Taking[]) => {
 /** Takes the sum from the ceiling of a mail site, and divides it in the order of the emails. */
 async function takeTogether(takings: Taking[]): Promise<(readonly [Taking, { granted: number; day: string }])[]> {
   const [{ ctx, plan, key, isBeyondCeiling }] = takings as [Taking]
-  const day = dayOf(ctx.clock.now())
-  const counts = await queries.openSite(ctx, key, day)
-  const today = { day, step: stepToday(plan, counts, day), ceiling: isBeyondCeiling ? null : ceilingToday(plan, counts, day) }
   const wanted = takings.reduce((sum, one) => sum + one.wanted, 0)
-  let left = await queries.takeFromSite(ctx, key, today, wanted)
+  const { day, granted } = await takeFromDay(ctx, plan, key, wanted, isBeyondCeiling)
+  let left = granted
   return takings.map((taking) => {
     const granted = Math.min(left, taking.wanted)
     left -= granted
     return [taking, { granted, day }] as const
   })
 }
+
+/**
+ * Takes from the ceiling of today, or of tomorrow if a process whose clock is ahead has begun it: a day that was begun is not begun once more. What
+ * lies further ahead was a mistake of a clock, and does not count.
+ */
+async function takeFromDay(
+  ctx: ProjectCtx | InTx,
+  plan: WarmUpRow,
+  key: queries.SiteKey,
+  wanted: number,
+  isBeyondCeiling: boolean,
+): Promise<{ day: string; granted: number }> {
+  const now = ctx.clock.now()
+  const [today, lastDay] = [dayOf(now), dayOf(nextDay(now))]
+  for (;;) {
+    const counts = await queries.openSite(ctx, key, today)
+    const day = counts.day === lastDay ? lastDay : today
+    const counted = counts.day > lastDay ? { ...counts, day: today, ...NOTHING } : counts
+    const ceiling = isBeyondCeiling ? null : ceilingToday(plan, counted, day)
+    const taken = await queries.takeFromSite(ctx, key, { day, lastDay, step: stepToday(plan, counted, day), ceiling }, wanted)
+    if (taken) return { day, granted: taken.granted }
+  }
+}
+
+const NOTHING = { sent: 0, bounced: 0, deferred: 0 }
 
 /** What happened to emails at a mail site that were taken from the ceiling of a day. `unsent` are sent later. */
 export type WarmUpOutcome = WarmUpTarget & { day: string; bounced: number; deferred: number; unsent?: number }

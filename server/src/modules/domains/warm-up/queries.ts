@@ -1,7 +1,7 @@
+import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { DomainId } from '../../../lib/ids.ts'
-import { Count } from '../../../lib/shapes.ts'
 import { SiteRow, WarmUpRow } from './schema.ts'
 
 type AnyCtx = ProjectCtx | InTx
@@ -57,25 +57,28 @@ export const openSite = async (ctx: AnyCtx, key: SiteKey, today: string) => {
   return ctx.db.one(SiteRow, sql`select ${counts} from warm_up_sites where ${isSite(ctx, key)}`)
 }
 
+const Taken = Type.Object({ granted: Type.Integer() })
+
 /**
- * Counts as many of the wanted emails as the ceiling of the day allows, and returns that number. The first of a day begins the counts. One
- * plain update, because that waits for another one of the same row and then reads what it wrote.
+ * Counts as many of the wanted emails as the ceiling of the day allows, and returns that number. The first of a day begins the counts. Returns
+ * nothing if a process with another clock has begun a later day meanwhile, up to `lastDay`. One plain update, because that waits for another one
+ * of the same row and then reads what it wrote.
  */
 export function takeFromSite(
   ctx: AnyCtx,
   key: SiteKey,
-  today: { day: string; step: number; ceiling: number | null },
+  today: { day: string; lastDay: string; step: number; ceiling: number | null },
   wanted: number,
-): Promise<number> {
+) {
   const isToday = sql`day = ${today.day}::date`
   const sent = sql`(case when ${isToday} then sent else 0 end)`
   const granted = sql`least(${wanted}::int, greatest(0, coalesce(${today.ceiling}::int, ${NO_CEILING}) - ${sent}))`
-  return ctx.db.value(
-    Count,
+  return ctx.db.first(
+    Taken,
     sql`update warm_up_sites
         set granted = ${granted}, sent = ${sent} + ${granted}, day = ${today.day}::date, step = case when ${isToday} then step else ${today.step} end,
             bounced = case when ${isToday} then bounced else 0 end, deferred = case when ${isToday} then deferred else 0 end
-        where ${isSite(ctx, key)}
+        where ${isSite(ctx, key)} and (day <= ${today.day}::date or day > ${today.lastDay}::date)
         returning granted`,
   )
 }

@@ -19,7 +19,9 @@ const ceilingAt = ({ steps }: Pick<WarmUpPlan, 'steps'>, step: number): number |
  * used, and otherwise the same one.
  */
 export function stepToday(plan: WarmUpPlan, counts: WarmUpCounts, today: string): number {
-  const { step, day, sent } = counts
+  const { day, sent } = counts
+  // A plan can have had more steps. After its last one there is no ceiling.
+  const step = Math.min(counts.step, plan.steps.length)
   if (day >= today || sent === 0) return step
   if (isBad(plan, counts)) return Math.max(0, step - 1)
   const ceiling = ceilingAt(plan, step)

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
-import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { DAY_MS } from '../../../lib/times.ts'
 import { countWarmUp, warmUpAllowance } from './allowance.ts'
 import { ceilingToday, dayOf, nextDay, stepToday } from './stages.ts'
 
@@ -21,6 +23,7 @@ describe('the step of a mail site', () => {
     ['never falls below the first', { step: 0, sent: 10, bounced: 10 }, NEXT, 0, 10],
     ['has no ceiling after the last one', { step: 2, sent: 1000 }, NEXT, 3, null],
     ['comes back from there after a bad day', { step: 3, sent: 5000, bounced: 1000 }, NEXT, 2, 1000],
+    ['comes back into a plan that was made shorter after a bad day', { step: 10, sent: 5000, bounced: 1000 }, NEXT, 2, 1000],
     ['takes no more on a bad day, once it can be judged', { step: 1, sent: 40, bounced: 20 }, DAY, 1, 40],
     ['is not judged by its first emails', { step: 1, sent: 19, bounced: 19 }, DAY, 1, 100],
   ])('%s', (_, { bounced = 0, deferred = 0, ...counts }, today, step, ceiling) => {
@@ -31,7 +34,7 @@ describe('the step of a mail site', () => {
   test('changes by one at most, and only from day to day', () => {
     const count = fc.nat(2000)
     fc.assert(
-      fc.property(fc.nat(4), count, count, count, fc.boolean(), (step, sent, bounced, deferred, isToday) => {
+      fc.property(fc.nat(plan.steps.length), count, count, count, fc.boolean(), (step, sent, bounced, deferred, isToday) => {
         const next = stepToday(plan, { step, day: DAY, sent, bounced, deferred }, isToday ? DAY : NEXT)
         expect(Math.abs(next - step)).toBeLessThanOrEqual(isToday ? 0 : 1)
         expect(next).toBeGreaterThanOrEqual(0)
@@ -55,8 +58,14 @@ async function warming(w: World, more: object = {}) {
   expect(reply.status, reply.text).toBe(200)
   return { domain, path }
 }
-const take = async (ctx: ProjectCtx, fromDomain: string, wanted: number, site = 'gmail', sourceAddress = '') =>
+const take = async (ctx: ProjectCtx | InTx, fromDomain: string, wanted: number, site = 'gmail', sourceAddress = '') =>
   (await warmUpAllowance(ctx, { fromDomain, site, sourceAddress }, wanted)).allowed
+/** The context of a process whose clock is ahead. */
+const processAt = ({ ctx, clock }: World, aheadMs: number): ProjectCtx => ({
+  ...ctx,
+  clock: { ...ctx.clock, now: () => new Date(clock.now().getTime() + aheadMs) },
+})
+
 /** What happened to emails that were taken from today’s ceiling. */
 const outcome = (w: World, fromDomain: string, counts: object) => ({
   fromDomain,
@@ -131,6 +140,44 @@ describe('a plan', () => {
     const { domain } = await warming(w)
     const granted = await Promise.all(Array.from({ length: 8 }, () => take(w.ctx, domain, 4)))
     expect(granted.reduce((sum, one) => sum + one, 0)).toBe(10)
+  })
+
+  test('never exceeds it either if the day begins for one process a little before it does for another', async () => {
+    await using w = await world()
+    const { domain, path } = await warming(w)
+    const ahead = processAt(w, DAY_MS)
+    expect(await take(w.ctx, domain, 3)).toBe(3)
+    expect(await take(ahead, domain, 20)).toBe(10)
+    await countWarmUp(ahead, [{ ...outcome(w, domain, { bounced: 2 }), day: NEXT }])
+    const target = { fromDomain: domain, site: 'gmail' }
+    expect(await warmUpAllowance(w.ctx, target, 1)).toMatchObject({ allowed: 0, day: NEXT })
+    // As a transactional email goes.
+    expect(await warmUpAllowance(w.ctx, target, 1, { isBeyondCeiling: true })).toMatchObject({ allowed: 1, day: NEXT })
+    expect(await take(ahead, domain, 20)).toBe(0)
+    w.advance('1 day')
+    expect((await w.get(path)).body.sites).toMatchObject([{ sent: 11, bounced: 2 }])
+  })
+
+  test('never exceeds it if another process begins the next day while it asks', async () => {
+    await using w = await world()
+    const { domain } = await warming(w)
+    await take(w.ctx, domain, 5)
+    let late: Promise<number> | undefined
+    await inTx(processAt(w, DAY_MS), async (ctx) => {
+      expect(await take(ctx, domain, 200)).toBe(100)
+      late = take(w.ctx, domain, 5)
+      const waits = () => select(w, `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)
+      await expect.poll(async () => (await waits()).length).toBe(1)
+    })
+    expect(await late).toBe(0)
+  })
+
+  test('begins anew on a day that only a clock far ahead had begun', async () => {
+    await using w = await world()
+    const { domain } = await warming(w)
+    expect(await take(processAt(w, 30 * DAY_MS), domain, 10)).toBe(10)
+    expect(await take(w.ctx, domain, 20)).toBe(10)
+    expect(await take(w.ctx, domain, 20)).toBe(0)
   })
 
   test('is asked by emails to the same mail site at the same time with two statements', async () => {

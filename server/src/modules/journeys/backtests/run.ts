@@ -1,4 +1,5 @@
 /** The job that computes backtests: users are read in chunks, and each is simulated alone. */
+
 import { randomUUID } from 'node:crypto'
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { type Ctx, inClaim, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
@@ -15,6 +16,7 @@ import { inProject } from '../../projects/index.ts'
 import { consentsSince, suppressedSince } from '../../subscriptions/index.ts'
 import { findUsers, lockLiveUsers, mergesSince, type UserRow } from '../../users/index.ts'
 import type { Graph } from '../engine/graph.ts'
+import { factAgeMaxMsOf } from '../fact-age.ts'
 import { type Needed, neededBy, simulatedUsers } from '../simulation/facts.ts'
 import type { Given, MessagePlan } from '../simulation/given.ts'
 import { graphFor, linkedGraphs } from '../simulation/graphs.ts'
@@ -169,7 +171,7 @@ async function runChunk(ctx: ProjectCtx, { graph, linked, needed, window, rates,
     for (const flag of history.flags) sums.flags.add(flag)
     user.events = history.events
     const result = await simulateUser({
-      ...{ journeyId, user, until, visitsMax: VISITS_MAX, watches: graph.watches },
+      ...{ journeyId, user, until, visitsMax: VISITS_MAX, watches: graph.watches, factAgeMaxMs: factAgeMaxMsOf(ctx) },
       graphs: graphsOf(graph, linked),
       given: givenFor(ctx, needed, stored, rates, suppressed),
       items: withScheduled(history.items, scheduled, user, journeyId, ctx.project.timezone),

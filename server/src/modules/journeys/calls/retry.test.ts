@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SafeResponse } from '../../../infra/outgoing/safe-fetch.ts'
+import { webhook } from '../steps/webhook.ts'
 import { nextTryAt, resultOf } from './retry.ts'
 
 const answered = (status: number): SafeResponse => ({ is: 'answered', status, headers: {}, body: '', elapsedMs: 1 })
@@ -27,13 +28,23 @@ const after = (attempts: number, retries: number, hours = 0) => {
 }
 
 test('tries follow the steps of webhook deliveries', () => {
-  expect([1, 2, 3, 4, 5, 6, 7, 8].map((attempts) => after(attempts, 8))).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 36_000, null])
+  expect([1, 2, 3, 4, 5, 6, 7].map((attempts) => after(attempts, 6))).toEqual([5, 300, 1800, 7200, 18_000, 36_000, null])
 })
 
 test('there are as many as the step has retries, and none after 24 hours', () => {
   expect(after(1, 0)).toBeNull()
   expect(after(3, 3)).toBe(1800)
   expect(after(4, 3)).toBeNull()
-  expect(after(6, 8, 13)).toBe(36_000)
-  expect(after(6, 8, 15)).toBeNull()
+  expect(after(6, 6, 13)).toBe(36_000)
+  expect(after(6, 6, 15)).toBeNull()
+})
+
+test('all retries that a step may have come within 24 hours, however long the steps are', () => {
+  const { maximum } = (webhook.settings as unknown as { properties: { retries: { maximum: number } } }).properties.retries
+  let now = createdAt
+  for (let attempts = 1; attempts <= maximum; attempts++) {
+    const at = nextTryAt({ attempts, retries: maximum, createdAt, now, random: 1 })
+    expect(at, `retry ${attempts}`).not.toBeNull()
+    now = at as Date
+  }
 })

@@ -3,8 +3,8 @@ import type { SafeResponse } from '../../../infra/outgoing/safe-fetch.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
 import { CALL_AGE_MAX_MS } from '../call-times.ts'
 
-/** The steps of webhook deliveries. */
-const STEPS_MS = [5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 10 * HOUR_MS]
+/** The steps of webhook deliveries, as many as end within 24 hours. */
+const STEPS_MS = [5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS]
 const JITTER = 0.2
 
 const RETRIED = [408, 409, 429]

@@ -168,6 +168,7 @@ function stateOf(run: Run, graph: Graph, userId: UserId, at: Date): Parameters<t
     userId,
     isLive: run.graphs.live.includes(graph),
     now: at,
+    factAgeMaxMs: run.factAgeMaxMs,
     holdoutPercent: settings.holdout_percent ?? 0,
     exclusionListIds: settings.exclusion_list_ids ?? [],
     entriesPerDayMax: maxPerDay(graph),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 import { armOf } from '../hashes.ts'
 import type { EntranceSettings } from '../steps/entrance.ts'
 import { DEPTH_MAX, decideEntry, type EntryFact, type EntryState, entrancesFor, entrancesOf } from './entry.ts'
@@ -31,6 +32,7 @@ const outside: EntryState = {
   userId: USER,
   isLive: true,
   now: at('2026-11-23T09:00:00Z'),
+  factAgeMaxMs: 72 * HOUR_MS,
   holdoutPercent: 0,
   exclusionListIds: [],
   entriesPerDayMax: 50,
@@ -117,6 +119,8 @@ describe('a user', () => {
     ['status', BUYS, { isLive: false }, {}, 'not_live'],
     ['exactly 72 hours old', BUYS, {}, { at: at('2026-11-20T09:00:00.000Z') }, 'enter'],
     ['older than 72 hours', BUYS, {}, { at: at('2026-11-20T08:59:59.999Z') }, 'too_old'],
+    ['as old as the setting allows', BUYS, { factAgeMaxMs: 24 * HOUR_MS }, { at: at('2026-11-22T09:00:00.000Z') }, 'enter'],
+    ['older than the setting allows', BUYS, { factAgeMaxMs: 24 * HOUR_MS }, { at: at('2026-11-22T08:59:59.999Z') }, 'too_old'],
     ['inherited by a merge', BUYS, {}, { isInherited: true } as Partial<EntryFact>, 'inherited'],
     ['tests of the data', ruled, {}, { data: { total: 5 } }, 'where'],
     ['the rule', ruled, { ruleHolds: () => false }, {}, 'rule'],

@@ -1,13 +1,11 @@
 /** Who enters a journey, and which entrance is used. Pure: the engine loads what `EntryState` asks for. */
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
+import { DAY_MS, MINUTE_MS } from '../../../lib/times.ts'
 import type { EntranceSettings } from '../steps/entrance.ts'
 import { isStartingName } from '../steps/event-names.ts'
 import { durationMs, entryKeyIn, testsOf } from '../steps/settings.ts'
 import { entranceId, isHeldOut } from './ids.ts'
 
-/** Facts older than this begin nothing. */
-const FACT_AGE_MAX_MS = 72 * HOUR_MS
 /** An entrance may be caused by an entrance that was caused by …, this often. A long wait begins a new chain. */
 export const DEPTH_MAX = 8
 /** Entrances of a user into a journey within 24 hours, if the settings say nothing else. */
@@ -76,6 +74,8 @@ export type EntryState = {
   /** Whether the journey takes entrances. */
   isLive: boolean
   now: Date
+  /** Facts older than this begin nothing. */
+  factAgeMaxMs: number
   holdoutPercent: number
   exclusionListIds: readonly ListId[]
   entriesPerDayMax: number
@@ -161,7 +161,7 @@ export function decideEntry(entrances: readonly EntranceStep[], fact: EntryFact,
   if (first === undefined) return undefined
   const refused = (entrance: EntranceStep, reason: EntryRefusal): Entry => ({ is: 'refused', entrance, reason })
   if (!state.isLive) return refused(first, 'not_live')
-  if (fact.at.getTime() < state.now.getTime() - FACT_AGE_MAX_MS) return refused(first, 'too_old')
+  if (fact.at.getTime() < state.now.getTime() - state.factAgeMaxMs) return refused(first, 'too_old')
   if (fact.is === 'event' && fact.isInherited) return refused(first, 'inherited')
   const entrance = candidates.find((candidate) => unmet(candidate, fact, state) === null)
   if (entrance === undefined) return refused(first, unmet(first, fact, state) ?? 'rule')

@@ -78,6 +78,8 @@ export type Run = {
   graphs: Graphs
   /** The instant of the batch, which those of late items become. */
   now: Date
+  /** Facts older than this begin nothing. */
+  factAgeMaxMs: number
   round: Round
   counts: Counts
   /** The entrances of the users of the wave, also those that ended in it. */
@@ -92,14 +94,15 @@ export type Run = {
   decisions: number
 }
 
-export type RunOptions = Pick<Run, 'world' | 'graphs' | 'now'> & { onFailure: Round['onFailure'] }
+export type RunOptions = Pick<Run, 'world' | 'graphs' | 'now' | 'factAgeMaxMs'> & { onFailure: Round['onFailure'] }
 
-export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances: Entrance[]): Run {
+export function openRun({ world, graphs, now, factAgeMaxMs, onFailure }: RunOptions, entrances: Entrance[]): Run {
   const counts: Counts = new Map()
   const run: Run = {
     world,
     graphs,
     now,
+    factAgeMaxMs,
     counts,
     round: {
       counts,

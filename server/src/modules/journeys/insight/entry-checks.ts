@@ -1,8 +1,9 @@
 /** Why a user entered a journey or did not, check by check (D-JRN-9). */
+
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { missing } from '../../../lib/errors.ts'
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
-import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
+import { DAY_MS } from '../../../lib/times.ts'
 import { type LatestEvent, latestEvents } from '../../events/index.ts'
 import { explainForUser, membershipsIn } from '../../lists/index.ts'
 import { insideOf, journeyUserOf, type KnownRow, pastOf } from '../../positions/index.ts'
@@ -10,6 +11,7 @@ import { durationMs, LIST_ENTERED, LIST_LEFT, MEMBERSHIP_EVENTS, type Rule } fro
 import { findIdsOf, requireUser, type UserRow } from '../../users/index.ts'
 import { type EntranceStep, type EntryFact, entrancesFor, entrancesOf } from '../engine/entry.ts'
 import { isHeldOut, keyHash } from '../engine/ids.ts'
+import { factAgeMaxMsOf } from '../fact-age.ts'
 import { findJourney, hasKey } from '../queries.ts'
 import type { JourneyRow } from '../schema.ts'
 import { ENTRIES_PER_DAY_DEFAULT, type JourneySettings } from '../settings.ts'
@@ -20,7 +22,6 @@ import type { Check, EntryExplanation } from './schema.ts'
 const FACTS_MAX = 20
 /** More events are read, because not every list that a user entered has an entrance. */
 const EVENTS_READ = 200
-const FACT_AGE_MAX_MS = 72 * HOUR_MS
 const PAST_MAX = 1000
 
 /** Everything that checks read about the user and the journey. */
@@ -127,13 +128,12 @@ async function checksOf(ctx: ProjectCtx, known: Known, entrance: EntranceStep, e
   const key = entry_key === undefined ? null : entryKeyIn(entry_key, event.data)
   return [
     liveCheck(known),
-    { check: 'too_old', passed: ageMs <= FACT_AGE_MAX_MS, seen: { received_at: event.received_at } },
+    { check: 'too_old', passed: ageMs <= factAgeMaxMsOf(ctx), seen: { received_at: event.received_at } },
     { check: 'where', passed: entrance.passes(event.data, ctx.clock.now().getTime()) },
     ...(rule === undefined ? [] : [await ruleCheck(ctx, rule as Rule, known.user)]),
     ...(entry_key === undefined ? [] : [{ check: 'key_missing', passed: key !== undefined, seen: { key: key ?? null } }]),
     ...userChecks(known),
     ...(await repeatChecks(ctx, known, entrance, key ?? null)),
-    dailyCheck(known),
   ]
 }
 
@@ -156,7 +156,7 @@ function dailyCheck({ settings, enteredToday }: Known): Check {
   return { check: 'daily_maximum', passed: enteredToday < most, seen: { entered: enteredToday, max_entries_per_day: most } }
 }
 
-/** The checks of earlier entrances, by the settings of the entrance. With an entry key, those with the same key. */
+/** The checks of earlier entrances, and of their number, by the settings of the entrance. With an entry key, those with the same key. */
 async function repeatChecks(ctx: ProjectCtx, known: Known, { settings }: EntranceStep, key: string | null): Promise<Check[]> {
   const { multiple = false, concurrent = false, on_repeat, reenter_after } = settings
   const { journey, user, summary, insideKeys } = known
@@ -164,9 +164,16 @@ async function repeatChecks(ctx: ProjectCtx, known: Known, { settings }: Entranc
   const again = reenter_after !== undefined && last !== null ? new Date(last.getTime() + durationMs(reenter_after)) : null
   const isInside = insideKeys.includes(key ?? '')
   const isRestarted = multiple && on_repeat === 'restart'
+  const inside = (seen: object): Check => ({
+    check: 'already_inside',
+    passed: !isInside || isRestarted,
+    seen: { inside: insideKeys.length, ...seen },
+  })
+  // The entrance gets the event, and nothing else is checked.
+  if (isInside && on_repeat === 'update' && !(multiple && concurrent)) return [{ ...inside({ on_repeat }), passed: true }]
   const hasEntered = key === null ? (summary?.entered ?? 0) > 0 : await hasKey(ctx, journey.id, user.id, keyHash(key))
   return [
-    ...(multiple && concurrent ? [] : [{ check: 'already_inside', passed: !isInside || isRestarted, seen: { inside: insideKeys.length } }]),
+    ...(multiple && concurrent ? [] : [inside({})]),
     ...(multiple ? [] : [{ check: 'once_only', passed: !hasEntered, seen: { entered: summary?.entered ?? 0 } }]),
     ...(reenter_after === undefined
       ? []
@@ -177,5 +184,6 @@ async function repeatChecks(ctx: ProjectCtx, known: Known, { settings }: Entranc
             seen: { last_entered_at: last, reenter_after },
           },
         ]),
+    dailyCheck(known),
   ]
 }

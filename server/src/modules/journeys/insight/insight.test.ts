@@ -547,4 +547,31 @@ describe('an explanation', () => {
     expect(facts).toHaveLength(2)
     expect(facts[0].checks.filter(({ passed }: any) => !passed).map(({ check }: any) => check)).toEqual(['already_inside', 'once_only'])
   })
+
+  test('of an event that replaces the entry event of a user who is inside has no failed check', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const start = { ...READY.start, data: { ...READY.start.data, on_repeat: 'update' } }
+    const journey = await createJourney(w, { status: 'live' }, { ...READY, start })
+    for (const _ of [1, 2]) {
+      await w.post('/api/client/events', [{ external_id: 'ana', name: 'cart' }])
+      await w.drain()
+    }
+    const { facts } = await journey.get('users/ana/explain')
+    expect(facts[0].checks.filter(({ passed }: any) => !passed)).toEqual([])
+    expect(facts[0].checks.at(-1)).toEqual({ check: 'already_inside', passed: true, seen: { inside: 1, on_repeat: 'update' } })
+    expect((await journey.get('stats')).refused).toEqual({})
+  })
+
+  test('of an event older than EVENT_TRIGGER_MAX_AGE_H says so, and nobody enters by it', async () => {
+    await using w = await world({ env: { EVENT_TRIGGER_MAX_AGE_H: '24' } })
+    await w.users('ana')
+    const journey = await createJourney(w, { status: 'live' }, READY)
+    const created_at = new Date(w.clock.now().getTime() - 48 * 3_600_000).toISOString()
+    await w.post('/api/client/events', [{ external_id: 'ana', name: 'cart', created_at }])
+    await w.drain()
+    expect((await journey.get('stats')).refused).toEqual({ too_old: 1 })
+    const [{ checks }] = (await journey.get('users/ana/explain')).facts
+    expect(checks.filter(({ passed }: any) => !passed).map(({ check }: any) => check)).toEqual(['too_old'])
+  })
 })

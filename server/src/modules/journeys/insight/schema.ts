@@ -153,7 +153,7 @@ export type Timeline = Static<typeof Timeline>
 const Check = Exact({
   check: Type.String({
     description:
-      'The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … Not counted are `imports`, for the event of an import at an entrance without `imports`, and `own_message`, for an open or a click of a message of this journey: both are listed only if they fail, and first.',
+      'The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … Not counted are `imports`, for the event of an import at an entrance without `imports`, and `own_message`, for an open or a click of a message of this journey: both are listed only if they fail, and first. Not listed are `inherited` and `loop_depth`, because no event says later that it came with a merge, or how many journeys led to it.',
   }),
   passed: Type.Boolean(),
   seen: Type.Optional(Type.Unsafe<unknown>({ description: 'The values that the check read.' })),

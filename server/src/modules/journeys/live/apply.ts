@@ -1,4 +1,5 @@
 /** Applies what happened in a wave to the journeys of a project, in the transaction that applies the items. */
+
 import type { Db } from '../../../infra/postgres/db.ts'
 import type { Partition } from '../../../infra/queue/partitions.ts'
 import { afterCommit, type InTx } from '../../../infra/runtime/ctx.ts'
@@ -10,6 +11,7 @@ import { type Entrance, hasLeftEarly, park, visitOf } from '../engine/entrance.t
 import { dependenciesOf, type Occasion } from '../engine/facts.ts'
 import { activeOf, instantOf, openRun, type Run } from '../engine/run.ts'
 import { applyWave } from '../engine/walk.ts'
+import { factAgeMaxMsOf } from '../fact-age.ts'
 import type { JourneyItem } from '../queue-items.ts'
 import { applyEffects } from './effects.ts'
 import type { Published } from './graphs.ts'
@@ -47,7 +49,7 @@ export async function applyOccasions(
   const found = [...ids.flatMap((id) => rows?.get(id) ?? []), ...(await entrancesOf(ctx, unread))]
   const world = openWorld(ctx, place.outside, place.partition, applyEffects)
   const run = openRun(
-    { world, graphs: published, now: ctx.clock.now(), onFailure: reportParked(ctx, place) },
+    { world, graphs: published, now: ctx.clock.now(), factAgeMaxMs: factAgeMaxMsOf(ctx), onFailure: reportParked(ctx, place) },
     inMemory(ctx, published, found),
   )
   await dropOrphans(ctx, run, relevant)
@@ -206,7 +208,7 @@ export async function parkTimer(ctx: InTx, place: Place, published: Published, t
   const rows = (await entrancesOf(ctx, [timer.user_id])).filter(({ entrance_id }) => entrance_id === timer.entrance_id)
   const world = openWorld(ctx, place.outside, place.partition, applyEffects)
   const run = openRun(
-    { world, graphs: published, now: ctx.clock.now(), onFailure: reportParked(ctx, place) },
+    { world, graphs: published, now: ctx.clock.now(), factAgeMaxMs: factAgeMaxMsOf(ctx), onFailure: reportParked(ctx, place) },
     inMemory(ctx, published, rows),
   )
   await dropOrphans(ctx, run, [{ userId: timer.user_id, at: run.now, depth: 0, facts: [], timers: [timerOf(timer)], items: [] }])

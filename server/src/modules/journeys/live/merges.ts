@@ -1,10 +1,12 @@
 /** Users of journeys who were merged or erased. */
+
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { skipJourneyMessages } from '../../messages/index.ts'
 import { type EntranceRow, entrancesOf, erasePositions, movePositions } from '../../positions/index.ts'
 import type { UserMerge } from '../../users/index.ts'
 import { exit, openRun } from '../engine/run.ts'
+import { factAgeMaxMsOf } from '../fact-age.ts'
 import { queuedVisits } from '../steps/action.ts'
 import { eraseExamples } from '../user-data.queries.ts'
 import { inMemory, type Place } from './apply.ts'
@@ -47,7 +49,10 @@ async function end(ctx: InTx, place: Place, published: Published, rows: Entrance
   )
   await skipJourneyMessages(ctx, messages)
   const world = openWorld(ctx, place.outside, place.partition, applyEffects)
-  const run = openRun({ world, graphs: published, now: ctx.clock.now(), onFailure: () => undefined }, inMemory(ctx, published, rows))
+  const run = openRun(
+    { world, graphs: published, now: ctx.clock.now(), factAgeMaxMs: factAgeMaxMsOf(ctx), onFailure: () => undefined },
+    inMemory(ctx, published, rows),
+  )
   for (const entrance of [...run.entrances.values()].flat()) exit(run, entrance, 'merged', run.now)
   await save(ctx, run)
 }

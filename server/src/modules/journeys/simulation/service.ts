@@ -1,4 +1,5 @@
 /** Answers what would happen to one user in a journey. */
+
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf } from '../../../lib/channels.ts'
 import { fault, missing, refuse } from '../../../lib/errors.ts'
@@ -11,6 +12,7 @@ import { suppressedAmong } from '../../subscriptions/index.ts'
 import { hiddenKeysOf, requireUser, type UserRow } from '../../users/index.ts'
 import type { Graph } from '../engine/graph.ts'
 import type { Graphs } from '../engine/run.ts'
+import { factAgeMaxMsOf } from '../fact-age.ts'
 import { withoutAttributes } from '../live/seen.ts'
 import { findJourney } from '../queries.ts'
 import { renderTexts } from '../tasks.ts'
@@ -47,6 +49,7 @@ export async function simulate(ctx: ProjectCtx, id: JourneyId, input: Simulation
   const result = await simulateUser({
     ...{ graphs, journeyId: id, user, given, items, until, pause },
     watches: graph.watches,
+    factAgeMaxMs: factAgeMaxMsOf(ctx),
     visitsMax: VISITS_MAX,
   })
   return present(ctx, row, needed, result)

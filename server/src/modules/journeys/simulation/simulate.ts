@@ -20,6 +20,8 @@ export type Simulation = {
   /** In the order in which they happen. */
   items: readonly SimulatedItem[]
   until: Date
+  /** Facts older than this when they come begin nothing. */
+  factAgeMaxMs: number
   visitsMax: number
   /** Called before each item: throws or waits when the simulation takes too long. */
   pause(): Promise<boolean>
@@ -91,7 +93,7 @@ function nextOf({ until }: Simulation, world: MemoryWorld, entrances: Entrance[]
 }
 
 async function applyOne(
-  { journeyId, graphs, watches, user }: Simulation,
+  { journeyId, graphs, watches, user, factAgeMaxMs }: Simulation,
   world: MemoryWorld,
   result: Simulated,
   next: Next,
@@ -106,7 +108,7 @@ async function applyOne(
   if (timers.length + items.length === 0 && !concerns) return
   const active = result.entrances.filter(({ outcome }) => outcome === null)
   const onFailure = () => undefined
-  const run = openRun({ world, graphs, now: at, onFailure }, active)
+  const run = openRun({ world, graphs, now: at, factAgeMaxMs, onFailure }, active)
   const occasion: Occasion = { userId: user.user.id, at, depth: 0, facts, timers, items }
   await applyWave(run, [occasion])
   takeOver(journeyId, user, run, result, at)

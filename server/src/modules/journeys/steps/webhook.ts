@@ -13,6 +13,8 @@ const VALUE_LENGTH_MAX = 2000
 const HEADERS_MAX = 20
 const TIMEOUT_SECONDS = 15
 const RETRIES = 3
+/** The seventh would come more than 24 hours after the step asked for the call. */
+const RETRIES_MAX = 6
 /** Retries end after 24 hours, so that a call without an answer by then was lost. */
 const ANSWER_MAX_MS = 25 * HOUR_MS
 
@@ -54,7 +56,7 @@ const Settings = Exact({
   retries: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: 8,
+      maximum: RETRIES_MAX,
       description: `How many times to retry the call if there is no answer, or if the answer is 408, 409, 429 or 5xx. Default ${RETRIES}.`,
     }),
   ),

@@ -10,6 +10,7 @@ import {
   type ClaimedRecipient,
   type MailRow,
   type OwnLimits,
+  ownAddressesOf,
   returnPathFor,
   type Scheduler,
   type Site,
@@ -101,9 +102,9 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Leaving, to: De
     const { recipients, warming, day } = await warmUpOf(ctx, group, site)
     if (recipients.length === 0 && warming) return attemptOf(ctx, group, { ...wait, outcome: warming })
     return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
-      if (content === null) return attemptOf(ctx, group, { ...wait, outcome: DELETED })
-      const begun = ctx.clock.now()
       const rest = { ...(day !== null && { warmUpDay: day }), ...(warming && { outcome: warming }) }
+      if (content === null) return attemptOf(ctx, group, { ...wait, ...rest, ...ofAll(recipients, DELETED) })
+      const begun = ctx.clock.now()
       const limits = { ...scheduler.connectionLimitsOf(site), admitConnection: () => scheduler.admitConnection(site) }
       let isRevoked = false
       const mayBeSent = () => {
@@ -111,8 +112,12 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Leaving, to: De
         return !isRevoked
       }
       const sent = { ...outgoing(ctx, { ...group, recipients }, content), mayBeSent }
-      const usable = { ...route, hosts: usableHosts(scheduler, site, route) }
-      const { steps, recipients: outcomes, elapsedMs, postponedTo } = await ctx.mail.client.deliver(usable, sent, limits)
+      const {
+        steps,
+        recipients: outcomes,
+        elapsedMs,
+        postponedTo,
+      } = await ctx.mail.client.deliver(usable(scheduler, site, route), sent, limits)
       // Nothing of it is saved if another process has the recipients.
       if (isRevoked) return attemptOf(ctx, group, { ...wait, ...ofAll(recipients, givenBack()), ...rest })
       if (postponedTo !== undefined)
@@ -211,10 +216,10 @@ type Ended = Partial<Pick<MailAttempt, 'tls' | 'exceeded' | 'warmUpDay'>> & {
 /** The attempt with what follows for each recipient: its own outcome, or that of all without one. */
 export function attemptOf(ctx: ProjectCtx, { mail, recipients }: Group, ended: Ended): MailAttempt {
   const { steps, startedAt, elapsedMs, site, outcome, outcomes, tls = [], exceeded = null, warmUpDay } = ended
-  const now = { at: ctx.clock.now(), random: ctx.secrets.random(1)[0] ?? 0 }
+  const now = { at: ctx.clock.now(), random: (ctx.secrets.random(1)[0] ?? 0) / 256, ownAddresses: () => ownAddressesOf(ctx) }
   const decided = recipients.map((recipient) => {
     const own = outcomes?.get(recipient.address) ?? outcome ?? UNKNOWN
-    return decide(mail, recipient, own, site?.key ?? null, { ...now, random: now.random / 256 })
+    return decide(mail, recipient, own, site?.key ?? null, now)
   })
   return { mail, startedAt, elapsedMs, steps, decided, site, tls, exceeded, ...(warmUpDay !== undefined && { warmUpDay }) }
 }
@@ -222,14 +227,11 @@ export function attemptOf(ctx: ProjectCtx, { mail, recipients }: Group, ended: E
 const UNKNOWN: RecipientOutcome = { is: 'temporary', reason: 'There was no outcome.', scope: 'recipient' }
 
 /** Hosts that failed many times in a row are left out for a while. */
-function usableHosts(scheduler: Scheduler, site: Site, { hosts }: Route): Route['hosts'] {
-  const usable = new Set(
-    scheduler.hostsToTry(
-      site,
-      hosts.map(({ host }) => host),
-    ),
-  )
-  return hosts.filter(({ host }) => usable.has(host))
+function usable(scheduler: Scheduler, site: Site, route: Route): Route {
+  const names = route.hosts.map(({ host }) => host)
+  const tried = new Set(scheduler.hostsToTry(site, names))
+  const hosts = route.hosts.filter(({ host }) => tried.has(host))
+  return hosts.length === names.length ? route : { ...route, hosts, isPartial: true }
 }
 
 /** What the attempt says of the site and its hosts. What it shares with another attempt is said by that one. */

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
+import { mailWorld } from '../../../../test/mail-queue.ts'
 import { BULK, queueMail } from '../../../../test/queued-mail.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
-import { claimMail, findMails, type MailRow } from '../../mta/index.ts'
+import { claimMail, findMails, type MailRow, siteOf } from '../../mta/index.ts'
+import type { SendingCampaign } from '../eligibility.ts'
 import { attemptOf } from './attempt.ts'
 import { deliverDue, nextReleaseAt, releaseMail } from './deliver.ts'
 import { finishAttempts } from './finish.ts'
@@ -81,6 +83,43 @@ test('nothing is released before that time, which the job is told; then the emai
   w.advance('1 minute')
   expect(await releaseMail(w.ctx)).toBe(1)
   expect(await stateNow()).toEqual({ state: 'queued' })
+})
+
+test.each([
+  ['before it is checked', 1],
+  ['when it has a place at its site', 2],
+])('a database that is away %s takes no attempt of an email, which is delivered later', async (_, failsAt) => {
+  await using w = await mailWorld()
+  await endOthers(w)
+  const host = w.internet.host('mx.far.example')
+  w.internet.domain('far.example', 'mx.far.example')
+  await queueMail(w, { campaign_id: GONE, to: ['kim@far.example'] })
+  let asked = 0
+  const mailer = createMailer(async () => {
+    if (++asked === failsAt) throw new Error('Connection terminated unexpectedly')
+    return [{ id: GONE, state: 'running', is_paused: false } as SendingCampaign]
+  })
+  const recipient = () => select(w, 'select state, attempts from mail_recipients where project_id = $1', [w.projectId])
+  await (await deliverDue(w.ctx, mailer, BULK, AbortSignal.any([]))).finished
+  expect(await recipient()).toEqual([{ state: 'queued', attempts: 0 }])
+  w.advance('5 seconds')
+  await (await deliverDue(w.ctx, mailer, BULK, AbortSignal.any([]))).finished
+  expect(await recipient()).toEqual([{ state: 'delivered', attempts: 1 }])
+  expect(host.mails).toHaveLength(1)
+})
+
+test('an email is not refused for good while a host that may take it is left out, because it failed often', async () => {
+  await using w = await mailWorld()
+  await endOthers(w)
+  const hosts = ['mx1.far.example', 'mx2.far.example']
+  // The second one works, and has no address for now.
+  w.internet.host('mx1.far.example')
+  w.internet.dns.set('far.example', { mx: hosts.map((host, at) => [at, host]) })
+  await queueMail(w, { to: ['kim@far.example'] })
+  const mailer = createMailer(async () => [])
+  for (let failures = 0; failures < 100; failures++) mailer.sites(w.ctx).scheduler.recordHost(siteOf(hosts), 'mx1.far.example', 'failed')
+  await (await deliverDue(w.ctx, mailer, BULK, AbortSignal.any([]))).finished
+  expect(await select(w, 'select state from mail_recipients where project_id = $1', [w.projectId])).toEqual([{ state: 'queued' }])
 })
 
 test('of an attempt, what another process has the lease of by now is not reported', async () => {

@@ -4,8 +4,10 @@
  * died before the result was saved: those are the only duplicates.
  */
 import type { Started } from '../../../infra/queue/jobs.ts'
-import { type Ctx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
+import { isTemporary, saveTogether } from '../../../infra/runtime/save-together.ts'
 import { distinct } from '../../../lib/shapes.ts'
+import { SECOND_MS } from '../../../lib/times.ts'
 import {
   type ClaimedRecipient,
   claimMail,
@@ -14,16 +16,19 @@ import {
   type MailPriority,
   nextHeldExpiry,
   nextMailLeaseEnd,
+  type OwnLimits,
   projectLimitsOf,
   projectsWithMail,
+  type RecipientResult,
   releaseExpired,
   releaseMailLeases,
   renewMailLeases,
+  saveMailResults,
 } from '../../mta/index.ts'
 import { contextOf } from '../../projects/index.ts'
 import { keepLease, type Lease, leaseMs } from '../sending/lease.ts'
 import { attemptDelivery, attemptOf, type Group, groupsOf } from './attempt.ts'
-import { type Claimed, checkGate, keyOf } from './gate.ts'
+import { type Claimed, checkGate, type Gated, keyOf } from './gate.ts'
 import type { Mailer } from './mailer.ts'
 
 /** So many are claimed and have no result yet: those of a slow site keep none of the others waiting. */
@@ -79,13 +84,9 @@ async function deliverLeased(
   lease: Lease<ClaimedRecipient, string>,
   done: (count: number) => void,
 ): Promise<void> {
-  const mails = new Map((await findMails(ctx, distinct(recipients.map(({ mail_id }) => mail_id)))).map((mail) => [mail.id, mail]))
-  const claimed = recipients.flatMap((recipient): Claimed[] => {
-    const mail = mails.get(recipient.mail_id)
-    return mail ? [{ mail, recipient }] : []
-  })
-  const gated = await checkGate(ctx, mailer, claimed)
-  const ownLimits = await projectLimitsOf(ctx)
+  const read = await readToDeliver(ctx, mailer, recipients)
+  if (!read) return
+  const { gated, ownLimits } = read
   // From here on nothing is waited for before all of it: a failure that nothing waits for yet would end the process.
   const undelivered = gated.done.map(({ outcome, ...one }) => {
     const [group] = groupsOf([one]) as [Group]
@@ -97,12 +98,59 @@ async function deliverLeased(
   })
   const { pausedSites, isTransactional } = gated
   const delivering = groupsOf(gated.open).map(async (group) => {
-    const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits, pausedSites, isTransactional }, lease)
+    const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits, pausedSites, isTransactional }, lease).catch((error) => {
+      const until = laterIfTemporary(ctx, error)
+      return attemptOf(ctx, group, {
+        steps: [],
+        startedAt: ctx.clock.now(),
+        elapsedMs: 0,
+        site: null,
+        outcome: { is: 'postponed', until, limit: null },
+      })
+    })
     if (attempt) await mailer.finish(ctx, attempt, mailer.stop)
     done(group.recipients.length)
   })
   const results = await Promise.allSettled([...undelivered, ...delivering])
   for (const result of results) if (result.status === 'rejected') throw result.reason
+}
+
+/** What the database says of claimed recipients. Null if it cannot for now: they are given back, and have had no attempt. */
+async function readToDeliver(
+  ctx: ProjectCtx,
+  mailer: Delivering,
+  recipients: ClaimedRecipient[],
+): Promise<{ gated: Gated; ownLimits: ReadonlyMap<string, OwnLimits> } | null> {
+  try {
+    const mails = new Map((await findMails(ctx, distinct(recipients.map(({ mail_id }) => mail_id)))).map((mail) => [mail.id, mail]))
+    const claimed = recipients.flatMap((recipient): Claimed[] => {
+      const mail = mails.get(recipient.mail_id)
+      return mail ? [{ mail, recipient }] : []
+    })
+    return { gated: await checkGate(ctx, mailer, claimed), ownLimits: await projectLimitsOf(ctx) }
+  } catch (error) {
+    const due_at = laterIfTemporary(ctx, error)
+    const results = recipients.map(({ mail_id, no, lease_token }): RecipientResult => ({ mail_id, no, lease_token, due_at, ...GIVEN_BACK }))
+    const [failure] = await saveTogether(
+      ctx,
+      results,
+      (some) => inTx(ctx, async (ctx) => void (await saveMailResults(ctx, some))),
+      mailer.stop,
+    )
+    if (failure) throw failure.error
+    return null
+  }
+}
+
+const GIVEN_BACK = { state: 'queued', site: null, is_untried: true, is_held: false, history: null } as const
+
+const RETRY_MS = 5 * SECOND_MS
+
+/** When to try again what the database, or a conflict, kept from beginning. Throws other failures. */
+function laterIfTemporary({ clock, log }: ProjectCtx, error: unknown): Date {
+  if (!isTemporary(error)) throw error
+  log.warn({ err: error, retry_ms: RETRY_MS }, 'email could not be delivered yet')
+  return new Date(clock.now().getTime() + RETRY_MS)
 }
 
 /** When the next lease ends, or the lifetime of the next held email. */

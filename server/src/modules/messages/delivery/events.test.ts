@@ -19,7 +19,11 @@ const recipient: ClaimedRecipient = {
 
 test('what every email has is made only for endpoints that want it', () => {
   const reply = { code: 250, response: '250 OK' }
-  const decided = decide(mail, recipient, { is: 'delivered', host: 'mx.example.org', peer: {}, reply }, 'mx-1', { at: AT, random: 0 })
+  const decided = decide(mail, recipient, { is: 'delivered', host: 'mx.example.org', peer: {}, reply }, 'mx-1', {
+    at: AT,
+    random: 0,
+    ownAddresses: () => [],
+  })
   const attempt: MailAttempt = { mail, startedAt: AT, elapsedMs: 3, steps: [], decided: [decided], site: null, tls: [], exceeded: null }
   const typesOf = (wanted: readonly string[]) =>
     eventsOfAttempt(

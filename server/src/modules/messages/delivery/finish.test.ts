@@ -10,6 +10,7 @@ import { MINUTE_MS } from '../../../lib/times.ts'
 import { claimMail, eraseSubmittedMail, findMails, type MailRow } from '../../mta/index.ts'
 import { attemptOf } from './attempt.ts'
 import { finishAttempts } from './finish.ts'
+import { UNSAVED } from './results.ts'
 
 test('a user gets the event of their delivered email, whose webhook events name them', async () => {
   await using w = await mailWorld()
@@ -96,4 +97,18 @@ test('an email that is sent again has its own Message-ID in its events, and what
   const delivered = (await w.events()).filter(({ type }) => type === 'delivery.delivered')
   expect(delivered).toMatchObject([{ data: { message_id: id, rfc_message_id: again.rfc_message_id } }])
   expect(w.internet.mx.hosts.get('mx.far.example')?.mails[0]?.parameters.mail).toContain('BODY=8BITMIME')
+})
+
+test('an email that is sent again after a result that could not be saved begins anew', async () => {
+  await using w = await world()
+  const to = ['kim@example.org']
+  const [id] = (await queueMail(w, { to })) as [MessageId]
+  const claim = () => claimMail(w.ctx, BULK, [{ project_id: w.projectId, limit: 1 }], new Date(w.clock.now().getTime() + MINUTE_MS))
+  const recipients = await claim()
+  const [mail] = (await findMails(w.ctx, [id])) as [MailRow]
+  const ended = { steps: [], startedAt: w.clock.now(), elapsedMs: 0, site: null, outcome: UNSAVED }
+  await finishAttempts(w.ctx, [attemptOf(w.ctx, { mail, domain: 'example.org', recipients }, ended)])
+  await queueMail(w, { id, to })
+  // So its first failure has a notice, and numbers of attempts go on.
+  expect(await claim()).toMatchObject([{ attempts: 1, attempt: 2, last_attempt_at: null, last_error: null }])
 })

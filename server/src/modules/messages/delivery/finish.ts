@@ -62,7 +62,8 @@ const warmUpOutcomes = (ctx: InTx, done: MailAttempt[]): WarmUpOutcome[] =>
     decided.flatMap(({ result, outcome }) => {
       if (day === undefined) return []
       const [bounced, deferred] = [outcome.is === 'permanent' ? 1 : 0, outcome.is === 'temporary' ? 1 : 0]
-      const unsent = outcome.is === 'postponed' && outcome.limit !== 'warm-up' ? 1 : 0
+      const isUnsent = outcome.is === 'cancelled' || (outcome.is === 'postponed' && outcome.limit !== 'warm-up')
+      const unsent = isUnsent ? 1 : 0
       const counts = bounced + deferred + unsent > 0
       return result.site !== null && counts ? [{ ...warmUpTarget(ctx, mail, result.site), day, bounced, deferred, unsent }] : []
     }),

@@ -143,7 +143,7 @@ async function hold(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns,
     const results = paused.map(({ mail, recipient }) => {
       const isHeld = (mail.campaign_id !== null && campaigns.get(mail.campaign_id)?.is_paused) || isPaused(pauses, mail, recipient.site)
       const outcome: Outcome = isHeld ? { is: 'held' } : { is: 'postponed', until: at, limit: null }
-      return decide(mail, recipient, outcome, recipient.site, { at, random: 0 }).result
+      return decide(mail, recipient, outcome, recipient.site, { at, random: 0, ownAddresses: () => [] }).result
     })
     await saveMailResults(ctx, results)
     for (const priority of new Set(paused.map(({ mail }) => mail.priority))) ctx.wake(DELIVER_JOBS[priority])

@@ -12,6 +12,7 @@ import {
   createProjectLimiter,
   createScheduler,
   type MailPriority,
+  ownAddressesOf,
   type ProjectLimiter,
   type Scheduler,
   type Site,
@@ -121,14 +122,16 @@ async function saveReduced(ctx: ProjectCtx, attempt: MailAttempt, unsavable: Uns
   const save = (some: MailAttempt[]) => finishAttempts(ctx, some)
   const { mail, decided, site } = attempt
   const parts = decided.map((one, at): MailAttempt => ({ ...attempt, decided: [one], tls: at === 0 ? attempt.tls : [] }))
+  const failures: unknown[] = []
   for (const { item, error } of await saveTogether(ctx, parts, save, stop)) {
     const [one] = item.decided as [Decided]
     ctx.log.error({ err: error, message_id: mail.id, recipient_no: one.recipient.no }, 'the result of a delivery could not be saved')
-    const now = { at: ctx.clock.now(), random: 0 }
+    const now = { at: ctx.clock.now(), random: 0, ownAddresses: () => ownAddressesOf(ctx) }
     const less = decide(mail, one.recipient, reduced(one.outcome), site?.key ?? null, now)
     const [failure] = await saveTogether(ctx, [{ ...item, steps: [], tls: [], decided: [less] }], save, stop)
     if (!failure) continue
     if (less.outcome.is === 'unsaved') unsavable.set(unsavableKey(ctx, one.recipient), true)
-    throw failure.error
+    failures.push(failure.error)
   }
+  if (failures.length > 0) throw failures[0]
 }

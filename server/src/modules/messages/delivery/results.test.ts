@@ -16,8 +16,10 @@ const recipient: ClaimedRecipient = {
   ...{ campaign_id: null, size: 900, attempts: 2, attempt: 2, due_at: AT, last_attempt_at: null, last_error: null, notify: null },
   ...{ was_sender_refused: false, original_recipient: null, lease_token: 'a lease' },
 }
+const OWN_ADDRESS = '203.0.113.9'
+const ownAddresses = () => [OWN_ADDRESS]
 const decided = (outcome: Outcome, over: Partial<MailRow> = {}, random = 0.5) =>
-  decide({ ...mail, ...over }, recipient, outcome, 'mx-1', { at: AT, random })
+  decide({ ...mail, ...over }, recipient, outcome, 'mx-1', { at: AT, random, ownAddresses })
 
 const host = 'mx.example.org'
 const later = { code: 451, enhancedCode: '4.3.0', response: '451 4.3.0 Later' }
@@ -77,6 +79,12 @@ describe('a recipient', () => {
       false,
     ],
     [
+      'whose email waits until after its end is looked at when its time is over',
+      { is: 'postponed', until: after(60 * HOUR_MS), limit: 'warm-up' },
+      { ...open, is_untried: true, due_at: after(48 * HOUR_MS + 1) },
+      false,
+    ],
+    [
       'whose email is held is looked at when its time is over',
       { is: 'held' },
       { ...open, is_held: true, is_untried: true, due_at: after(48 * HOUR_MS + 1) },
@@ -129,19 +137,36 @@ test.each<[number, string, string | undefined, string, string]>([
   expect(decided(outcome).classification).toMatchObject({ label, bounce })
 })
 
+test.each([
+  ['550 Rejected', true],
+  ['550 5.1.0 Rejected', true],
+  ['450 Rejected', false],
+])('a refusal that names our address is about the sender: %s', (words, isPermanent) => {
+  const reply = { code: Number(words.slice(0, 3)), response: `${words} [${OWN_ADDRESS}]` }
+  const outcome: Outcome = isPermanent
+    ? { is: 'permanent', reason: '', host, reply }
+    : { is: 'temporary', reason: '', host, reply, scope: 'recipient' }
+  expect(decided(outcome).classification).toMatchObject({ label: 'sender-reputation', suppresses: { is: 'never' } })
+})
+
 test.each<[string, string | null, number, boolean]>([
   ['after failures of its whole lifetime', '451 4.7.1 Greylisted', 48 * HOUR_MS, true],
   ['without an attempt', null, 48 * HOUR_MS, false],
   ['at a deadline before the end of its lifetime', '451 4.7.1 Greylisted', 5 * MINUTE_MS, false],
 ])('an email that expires %s counts as a bounce or not', (_, last_error, ms, isBounce) => {
   const expiring = { ...mail, expires_at: after(ms) }
-  const { classification } = decide(expiring, { ...recipient, last_error }, { is: 'expired' }, null, { at: after(ms), random: 0.5 })
+  const { classification } = decide(expiring, { ...recipient, last_error }, { is: 'expired' }, null, {
+    at: after(ms),
+    random: 0.5,
+    ownAddresses,
+  })
   expect(classification).toMatchObject({ label: 'expired', isBounce })
 })
 
 test.each<[string, string, boolean, boolean]>([
   ['about the sender', '450 4.1.8 <b.1-2@bounce.shop.example>: Sender address rejected: Domain not found', false, false],
   ['about its reputation', '451 4.7.1 blocked using zen.spamhaus.org', false, false],
+  ['that names our address', `450 Rejected [${OWN_ADDRESS}]`, false, false],
   ['about a policy', '421 4.7.26 Unauthenticated email is deferred', false, false],
   ['about the content', '451 4.7.1 Looks like spam', false, false],
   ['of MAIL, whatever it says', '451 4.3.0 Later', true, false],
@@ -151,7 +176,7 @@ test.each<[string, string, boolean, boolean]>([
   'an email whose last failure was a refusal %s is a bounce or not once its lifetime is over',
   (_, last_error, was_sender_refused, isBounce) => {
     const expiring = { ...recipient, last_error, was_sender_refused }
-    const { classification } = decide(mail, expiring, { is: 'expired' }, null, { at: after(48 * HOUR_MS), random: 0.5 })
+    const { classification } = decide(mail, expiring, { is: 'expired' }, null, { at: after(48 * HOUR_MS), random: 0.5, ownAddresses })
     expect(classification).toMatchObject({ label: 'expired', isBounce, isPermanent: true })
   },
 )
@@ -169,7 +194,7 @@ test.each<[string, Outcome, boolean]>([
 ])('an email that was tried once and expires during %s counts as a bounce or not', (_, wait, isBounce) => {
   const { due_at } = decided(wait).result
   const expiring = { ...recipient, last_error: '451 4.7.1 Greylisted', due_at: due_at as Date }
-  const { classification } = decide(mail, expiring, { is: 'expired' }, null, { at: after(49 * HOUR_MS), random: 0.5 })
+  const { classification } = decide(mail, expiring, { is: 'expired' }, null, { at: after(49 * HOUR_MS), random: 0.5, ownAddresses })
   expect(classification).toMatchObject({ label: 'expired', isBounce })
 })
 

@@ -46,8 +46,11 @@ export type Decided = {
   isAttempt: boolean
 }
 
-/** The time of the decision, and a random number from 0 to 1 for the time of the next attempt. */
-export type Now = { at: Date; random: number }
+/**
+ * The time of the decision, a random number from 0 to 1 for the time of the next attempt, and the addresses by which hosts know this server, which
+ * are asked for if there is a failure.
+ */
+export type Now = { at: Date; random: number; ownAddresses(): readonly string[] }
 
 /** Decides on one recipient. */
 export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outcome, site: string | null, now: Now): Decided {
@@ -78,9 +81,9 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
     case 'delivered':
       return done('delivered')
     case 'permanent':
-      return done('failed', ofRefusal(outcome))
+      return done('failed', ofRefusal(outcome, now.ownAddresses()))
     case 'expired':
-      return done('expired', ofExpiry(mail, recipient))
+      return done('expired', ofExpiry(mail, recipient, now.ownAddresses()))
     case 'unsaved':
       return done('failed')
     case 'cancelled':
@@ -104,9 +107,9 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
 /** Held email is looked at when its time is over, although nothing resumes it. */
 const heldUntil = ({ expires_at }: MailRow) => new Date(expires_at.getTime() + 1)
 
-/** Only email that a pause or a limit of ours holds back is due after its end. A site is suspended because it fails. */
-const dueAfterWait = ({ until, limit }: Extract<Unattempted, { is: 'postponed' }>, { expires_at }: MailRow) =>
-  limit === 'suspended' && until > expires_at ? expires_at : until
+/** It is given up when its time is over, as held email is if a limit of ours keeps it until then. A site is suspended because it fails. */
+const dueAfterWait = ({ until, limit }: Extract<Unattempted, { is: 'postponed' }>, mail: MailRow) =>
+  until <= mail.expires_at ? until : limit === 'suspended' ? mail.expires_at : heldUntil(mail)
 
 const NOT_SAVED = 'The reply of the host could not be saved.'
 
@@ -138,7 +141,8 @@ function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, 
   const reply = outcome.is === 'temporary' ? outcome.reply : undefined
   const isOfSender = outcome.is === 'temporary' && outcome.isOfSender === true
   // Temporary whatever the code is: a greeting with 554 and a bad sequence of commands are not about the recipient (D-MTA-10).
-  const classification = classificationOf(classify(reply ?? outcome.reason, { isPermanent: false, isOfSender }).label, false)
+  const said = classify(reply ?? outcome.reason, { isPermanent: false, isOfSender, ownAddresses: now.ownAddresses() })
+  const classification = classificationOf(said.label, false)
   const next = nextAttempt(mail.priority, recipient.attempts, classification, now.at, now.random, ownSchedule(mail))
   const due_at = new Date(Math.min(next.getTime(), mail.expires_at.getTime()))
   const isNotified = isDelayNoticeDue(mail.created_at, recipient.last_attempt_at, now.at)
@@ -146,8 +150,11 @@ function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, 
 }
 
 /** A refusal without a host is one of ours: its codes say what it means, because its words are not those of a mail server. */
-function ofRefusal({ reply, reason, host, isOfSender }: Extract<Outcome, { is: 'permanent' }>): Classification {
-  if (!reply || host !== undefined) return classify(reply ?? reason, { isOfSender: isOfSender === true })
+function ofRefusal(
+  { reply, reason, host, isOfSender }: Extract<Outcome, { is: 'permanent' }>,
+  ownAddresses: readonly string[],
+): Classification {
+  if (!reply || host !== undefined) return classify(reply ?? reason, { isOfSender: isOfSender === true, ownAddresses })
   return reply.enhancedCode === NO_DOMAIN ? classificationOf('dns', true) : classify({ ...reply, response: '' })
 }
 
@@ -157,9 +164,10 @@ const NO_DOMAIN = '5.1.2'
 function ofExpiry(
   { priority, created_at, expires_at }: MailRow,
   { last_error, was_sender_refused, due_at }: ClaimedRecipient,
+  ownAddresses: readonly string[],
 ): Classification {
   const usual = expiresAt(priority, created_at).getTime() - CLOCKS_MS
-  const last = last_error === null ? null : classify(last_error, { isPermanent: false, isOfSender: was_sender_refused })
+  const last = last_error === null ? null : classify(last_error, { isPermanent: false, isOfSender: was_sender_refused, ownAddresses })
   const isCutShort = due_at > expires_at || expires_at.getTime() < usual
   return classificationOfExpiry(last, { isCutShort, isOfSender: was_sender_refused })
 }

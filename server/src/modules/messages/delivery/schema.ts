@@ -25,7 +25,8 @@ export const DeliveryAttempt = Exact({
   attempt: Type.Integer({ description: 'The number of the attempt.' }),
   at: Type.String({ format: 'date-time', description: 'When the attempt ended.' }),
   outcome: OneOf(['delivered', 'failed', 'deferred', 'uncertain', 'expired', 'cancelled'], {
-    description: '`uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.',
+    description:
+      '`uncertain`: the host may have accepted the email. If it did not reply, the email is delivered again; if its reply could not be saved, the recipient is `failed`.',
   }),
   host: Type.Optional(Type.String({ description: 'The mail host.' })),
   ip: Type.Optional(Type.String({ description: 'The IP address of the mail host.' })),

@@ -30,5 +30,18 @@ export function siteResultsOf(attempts: readonly MailAttempt[]): SiteResults[] {
   })
 }
 
-const refusalOf = ({ outcome }: Decided): string | null =>
-  (outcome.is === 'temporary' || outcome.is === 'permanent') && outcome.reply ? outcome.reply.response : null
+const refusalOf = ({ outcome, recipient }: Decided): string | null =>
+  (outcome.is === 'temporary' || outcome.is === 'permanent') && outcome.reply
+    ? withoutAddresses(outcome.reply.response, recipient.address)
+    : null
+
+const OUTSIDE_OF_WORDS = /([\s<>"'()[\],;]+)/
+
+/** A reply without the addresses in it: what is known of a site outlives its recipients. */
+function withoutAddresses(reply: string, address: string): string {
+  const local = address.slice(0, address.lastIndexOf('@')).toLowerCase()
+  return reply
+    .split(OUTSIDE_OF_WORDS)
+    .map((word) => (word.includes('@') || word.replace(/[.:]+$/, '').toLowerCase() === local ? '[address]' : word))
+    .join('')
+}

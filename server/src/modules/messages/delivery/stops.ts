@@ -83,7 +83,8 @@ async function stoppedAmong(findSendingCampaigns: FindSendingCampaigns, some: re
       const finding: Promise<SendingCampaign[]> = ids.length === 0 ? Promise.resolve([]) : findSendingCampaigns(ctx, ids)
       const [pauses, campaigns] = await Promise.all([findPauses(ctx), finding])
       const byId = new Map(campaigns.map((one) => [one.id, one]))
-      return some.filter(({ mail, site }) => !mayPass(mail, site, byId, pausesOf(pauses)))
+      const paused = pausesOf(pauses)
+      return some.filter(({ mail, site }) => !mayPass(mail, site, byId, paused))
     }),
   )
   return stopped.flat()

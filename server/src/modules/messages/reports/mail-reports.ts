@@ -11,6 +11,7 @@ import {
   type Feedback,
   lockReportedRecipients,
   type MailReport,
+  ownAddressesOf,
   type ReportedDelivery,
   type ReportedRecipient,
   type ReturnPath,
@@ -86,7 +87,7 @@ async function applyMatched(
     if (recipients[0]?.source === 'report') return 'other'
     // The email of a message may be gone from the queue, or have been sent by a relay.
     if (recipients.length === 0 && path.recipient_no !== 0) return 'unmatched'
-    const reported = readOf(recipients, report, ctx.clock.now())
+    const reported = readOf(recipients, report, { at: ctx.clock.now(), ownAddresses: () => ownAddressesOf(ctx) })
     if (reported.length === 0) return 'unmatched'
     const applied = reported.flatMap(({ recipient, read }) => (read ? [{ recipient, report: read }] : []))
     if (applied.length === 0) return 'other'
@@ -112,6 +113,9 @@ async function noteComplaint(ctx: InTx, path: ReturnPath, { recipient, report: {
   if (recipient && (what === 'complained' || what === 'fraud')) await recordSiteComplaint(ctx, recipient.site)
 }
 
+/** When a report is read, and the addresses by which hosts know this server. */
+type ReadingNow = { at: Date; ownAddresses(): readonly string[] }
+
 /**
  * The recipients that a report is about, with what it says of each, if that changes anything: the only one that its return path is of, or those of
  * these that it names. A complaint comes from one.
@@ -119,18 +123,18 @@ async function noteComplaint(ctx: InTx, path: ReturnPath, { recipient, report: {
 function readOf(
   recipients: ReportedRecipient[],
   report: ReadReport,
-  at: Date,
+  now: ReadingNow,
 ): { recipient: ReportedRecipient | null; read: Unmatched | undefined }[] {
   if (report.is === 'feedback') {
-    const read = ofFeedback(report.feedback, at)
+    const read = ofFeedback(report.feedback, now.at)
     if (recipients.length === 0) return [{ recipient: null, read }]
     const recipient = recipients.length === 1 ? recipients[0] : recipients.find(({ address }) => isNamed(address, report.feedback))
     return recipient ? [{ recipient, read }] : []
   }
-  if (recipients.length === 0) return [{ recipient: null, read: ofDelivery(worstOf(report.deliveries), at) }]
+  if (recipients.length === 0) return [{ recipient: null, read: ofDelivery(worstOf(report.deliveries), now) }]
   return deliveriesByRecipient(recipients, report.deliveries).map(({ recipient, delivery }) => ({
     recipient,
-    read: ofDelivery(delivery, at),
+    read: ofDelivery(delivery, now),
   }))
 }
 
@@ -140,17 +144,14 @@ const isNamed = (address: string, { recipients }: Feedback): boolean =>
 type Unmatched = Omit<AppliedReport, 'address' | 'reference' | 'messageId'>
 
 /** Undefined for a notice that it was delivered, or passed on. */
-function ofDelivery(delivery: ReportedDelivery | undefined, at: Date): Unmatched | undefined {
+function ofDelivery(delivery: ReportedDelivery | undefined, { at, ownAddresses }: ReadingNow): Unmatched | undefined {
   if (!delivery || !(delivery.action === 'failed' || delivery.action === 'delayed')) return undefined
   const { action, status, diagnostic } = delivery
   const code = Number(/^(?:smtp; ?)?([245]\d\d)\b/i.exec(diagnostic)?.[1] ?? 0)
   const enhanced_code = /\b([245]\.\d{1,3}\.\d{1,3})\b/.exec(diagnostic)?.[1] ?? status ?? undefined
   if (action === 'delayed') return { what: 'delayed', at, diagnostic: shortened(diagnostic) }
-  const said = classify({
-    response: diagnostic,
-    ...(code > 0 && { code }),
-    ...(enhanced_code !== undefined && { enhancedCode: enhanced_code }),
-  })
+  const reply = { response: diagnostic, ...(code > 0 && { code }), ...(enhanced_code !== undefined && { enhancedCode: enhanced_code }) }
+  const said = classify(reply, { ownAddresses: ownAddresses() })
   // A host that gives up after temporary failures has tried for long enough.
   const { label, suppresses } = said.isPermanent ? said : classificationOfExpiry(said)
   const codes = { ...(code > 0 && { smtp_code: code }), ...(enhanced_code !== undefined && { enhanced_code }) }

@@ -90,7 +90,8 @@ export const listSandboxMessages = (
   // The pixel that counts opens is an address too, so HTML has to have an element that leads somewhere.
   const linked = sql`(coalesce(content->>'html', '') ~* '<a[[:space:]][^>]*href'
     or concat_ws(' ', content->>'text', content->>'body', content->>'url', content->>'action_url') ~* 'https?://')`
-  const attached = sql`(template_id is not null
+  // A submitted email has its files within itself.
+  const attached = sql`(template_id is not null or content @> '{"has_attachments": true}'
     or exists (select from message_attachments a where a.project_id = ${ctx.projectId} and a.message_id = sandbox_messages.id))`
   const isTagged =
     tagged &&

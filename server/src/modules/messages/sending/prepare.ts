@@ -4,7 +4,7 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { type Channel, channels } from '../../../lib/channels.ts'
 import type { LinkId } from '../../../lib/ids.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
-import { numberLinks, saveLinks } from '../../tracking/index.ts'
+import { numberLinks, saveLinks, siteOf } from '../../tracking/index.ts'
 import type { PreparedTemplate, SendingProject } from './render.ts'
 
 /** Of all templates that are kept, so that many small ones are, whatever the number of projects. */
@@ -36,7 +36,7 @@ export function createTemplateCache(): TemplateCache {
     const found = known.get(key)
     if (found) return found
     const prepared = wraps
-      ? await withLinks(ctx, channel, template, (links) => saveLinks(ctx, template.campaign_id, links))
+      ? await withLinks(ctx, channel, template, (links) => saveLinks(ctx, template.campaign_id, savedLinks(template, links)))
       : numbersLinks(channel, template, hasUtm)
         ? await withLinks(ctx, channel, template, async () => [])
         : untracked(template)
@@ -44,6 +44,9 @@ export function createTemplateCache(): TemplateCache {
     return prepared
   }
 }
+
+/** The links of a template as they are kept. Those of content for one message can name its user, and outlive it: only their sites are. */
+const savedLinks = ({ id }: SendableTemplate, links: string[]): string[] => (id < 0 ? links.map(siteOf) : links)
 
 /** A template whose links stay as they are. */
 export const untracked = ({ content, required }: SendableTemplate): PreparedTemplate => ({ content, required, tracked: null })

@@ -36,13 +36,18 @@ const RESPONSE_BYTES_MAX = 1024
 export const tlsReportJob = job({ name: 'tls-reports.send', idleMs: HOUR_MS, run: sendReports })
 
 /** Queues the reports of yesterday, and posts those that are due. Returns how many. */
-async function sendReports(ctx: Ctx): Promise<number> {
+async function sendReports(ctx: Ctx, signal: AbortSignal): Promise<number> {
   if (!ctx.config.TLS_REPORTS) return 0
   const now = ctx.clock.now().getTime()
   const yesterday = new Date(Math.floor(now / DAY_MS) * DAY_MS - DAY_MS)
   let done = 0
-  for (const key of await unreportedDomains(ctx, yesterday, AT_ONCE)) {
-    done += await inProject(ctx, key.project_id, (ctx) => report(ctx, key))
+  // Domains whose DNS does not respond stay unreported. They keep none of those behind them from being asked.
+  for (let keys = await unreportedDomains(ctx, yesterday, undefined, AT_ONCE); keys.length > 0; ) {
+    for (const key of keys) {
+      if (signal.aborted) return done
+      done += await inProject(ctx, key.project_id, (ctx) => report(ctx, key))
+    }
+    keys = await unreportedDomains(ctx, yesterday, keys.at(-1), AT_ONCE)
   }
   for (const posts of await claimTlsPosts(ctx, POSTS_AT_ONCE, new Date(now + POST_AGAIN_MS))) {
     done += await inProject(ctx, posts.project_id, (ctx) => post(ctx, posts))

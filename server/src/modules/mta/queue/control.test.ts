@@ -54,8 +54,8 @@ test('a claim tells of the last attempt: what the host replied, or what happened
   await using w = await world()
   const [replied, silent] = (await queueMail(w, {}, {})) as [MessageId, MessageId]
   const attempt = { attempt: 1, at: ENDED, outcome: 'deferred', detail: 'timeout' }
-  await set(w, `history = '${JSON.stringify([attempt, { ...attempt, response: '451 Later' }])}'`, replied)
-  await set(w, `history = '${JSON.stringify([attempt])}'`, silent)
+  await set(w, `attempts = 2, history = '${JSON.stringify([attempt, { ...attempt, response: '451 Later' }])}'`, replied)
+  await set(w, `attempts = 1, history = '${JSON.stringify([attempt])}'`, silent)
   const errors = new Map((await claim(w)).map(({ mail_id, last_error, last_attempt_at }) => [mail_id, [last_error, last_attempt_at]]))
   expect(errors.get(replied)).toEqual(['451 Later', new Date(ENDED)])
   expect(errors.get(silent)).toEqual(['timeout', new Date(ENDED)])

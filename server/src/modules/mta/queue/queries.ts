@@ -102,13 +102,14 @@ export const nextMailAt = (ctx: Ctx, priority: MailPriority): Promise<Date | nul
 /** Locked rows `r`, read where they lie. Leaves out what was changed since the statement began, so it is for statements that are run again. */
 const among = (rows: Sql) => sql`r.ctid = any(array(select tid from ${rows}))`
 
-/** Whether the last entry of the history of `r` is an attempt that is followed by another one. Otherwise the email is sent again after its end. */
-const isRetried = sql`r.history->-1->>'outcome' in ('deferred', 'uncertain')`
+/** Whether the last attempt in the history of `r` left it open, and is followed by another one: if `r` is sent again after its end, it begins anew. */
+const wasOpen = sql`r.history->-1->>'outcome' in ('deferred', 'uncertain')`
+const isRetried = sql`(${wasOpen} and r.attempts > 1)`
 
 /** What a process reads of a recipient `r` that it claims. Numbers of attempts go on when an email is sent again, as the history does. */
 export const claimedMail = sql`r.project_id, r.mail_id, r.no, r.address, r.domain, r.site, r.campaign_id, r.size, r.attempts, r.due_at,
                   r.notify, r.original_recipient, r.lease_token,
-                  greatest(r.attempts, (r.history->-1->>'attempt')::integer + (${isRetried})::integer) as attempt,
+                  greatest(r.attempts, (r.history->-1->>'attempt')::integer + (${wasOpen})::integer) as attempt,
                   case when ${isRetried} then (r.history->-1->>'at')::timestamptz end as last_attempt_at,
                   case when ${isRetried} then coalesce(r.history->-1->>'response', r.history->-1->>'detail') end as last_error,
                   coalesce(${isRetried} and r.history->-1 ? 'sender_refused', false) as was_sender_refused`

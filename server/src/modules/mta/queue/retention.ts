@@ -1,9 +1,11 @@
 import { type Store, store } from '../../../infra/queue/retention.ts'
 import { deleteMail, nextMails, type OldMail } from './retention.queries.ts'
 
-/** Emails that left the queue long ago, with every attempt. */
+/** Emails that left the queue long ago, with every attempt. Those of messages are mostly deleted with them. */
 export const mailStore: Store = store<OldMail>({
   name: 'mail_messages',
+  // An email has the id of its message, which may have been asked for a year ahead.
+  hasLateRows: true,
   days: ({ MESSAGE_RETENTION_DAYS }) => MESSAGE_RETENTION_DAYS,
   nextRows: nextMails,
   async remove(ctx, mails, before) {

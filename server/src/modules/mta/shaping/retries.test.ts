@@ -64,6 +64,12 @@ describe('the next attempt', () => {
     expect(minutesAfter(nextAttempt(0, 6, { label: 'greylisted' }, NOW, random))).toBeGreaterThan(90)
   })
 
+  test.each([0, 0.5, 0.999])('after greylisting is at the time of a campaign, if that is later (%f)', (random) => {
+    const schedule = { delaysMs: [7 * MINUTE_MS], lifetimeMs: DAY_MS }
+    const found = minutesAfter(nextAttempt(1, 1, { label: 'greylisted' }, NOW, random, schedule))
+    expect(found).toBeCloseTo(minutesAfter(nextAttempt(1, 1, null, NOW, random, schedule)), 3)
+  })
+
   test('follows the schedule of a campaign', () => {
     const schedule = { delaysMs: [10, 20], lifetimeMs: 50 }
     const delays = [1, 2, 3].map((attempts) => nextAttempt(1, attempts, null, NOW, 0.5, schedule).getTime() - NOW.getTime())

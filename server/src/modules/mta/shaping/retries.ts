@@ -48,9 +48,9 @@ function delayAfter(
   { delaysMs }: Pick<RetrySchedule, 'delaysMs'>,
 ): number {
   const delay = delaysMs[Math.min(attempts, delaysMs.length) - 1] ?? 0
-  const isGreylisted = failure?.label === 'greylisted' && delay <= GREYLIST_TO_MS / (1 - JITTER)
-  if (isGreylisted) return GREYLIST_FROM_MS + random * (GREYLIST_TO_MS - GREYLIST_FROM_MS)
-  return delay * (1 - JITTER + 2 * JITTER * random)
+  const scheduled = delay * (1 - JITTER + 2 * JITTER * random)
+  if (failure?.label !== 'greylisted') return scheduled
+  return Math.max(scheduled, GREYLIST_FROM_MS + random * (GREYLIST_TO_MS - GREYLIST_FROM_MS))
 }
 
 /** A delay is reported after the first attempt that fails, and after these times. */

@@ -6,7 +6,7 @@ import {
   admit,
   admitConnection,
   limitsNow,
-  openSite,
+  OPEN_SITE,
   type SiteEvent,
   type SiteState,
   siteAfter,
@@ -54,7 +54,7 @@ export function createScheduler({ now, processes, overrides }: SchedulerOptions)
   const shared = (site: Site) => shareOf(limitsOf(site.key, overrides), Math.max(1, processes()))
   const find = (site: Site): Known => {
     const found = known.get(site.key)
-    const one = found ?? { site, state: openSite(shared(site)), hosts: {}, inFlight: 0, usedAt: 0 }
+    const one = found ?? { site, state: OPEN_SITE, hosts: {}, inFlight: 0, usedAt: 0 }
     one.usedAt = now()
     if (!found) {
       if (known.size >= SITES_MAX) dropUnused(known, now())

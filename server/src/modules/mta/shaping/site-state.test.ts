@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { type Hosts, hostsAfter, hostsToTry } from './hosts.ts'
 import { createScheduler } from './scheduler.ts'
 import { siteEventsOf } from './site-events.ts'
-import { admit, limitsNow, openSite, type SiteEvent, type SiteState, siteAfter, siteAt } from './site-state.ts'
+import { admit, limitsNow, OPEN_SITE, type SiteEvent, type SiteState, siteAfter, siteAt } from './site-state.ts'
 import { limitsOf } from './sites.ts'
 
 const NOW = Date.parse('2026-11-20T02:00:00.000Z')
@@ -17,23 +17,26 @@ const delivered: SiteEvent = { is: 'delivered' }
 const replied = (response: string): SiteEvent => ({ is: 'replied', code: Number(response.slice(0, 3)), response })
 
 /** The state after these events, all at one time. */
-const after = (events: SiteEvent[], state: SiteState = openSite(limits), nowMs = NOW, site = 'mx-1'): SiteState =>
+const after = (events: SiteEvent[], state: SiteState = OPEN_SITE, nowMs = NOW, site = 'mx-1'): SiteState =>
   events.reduce((before, event) => siteAfter(before, site, event, limits, nowMs), state)
+
+/** How many connections it may have then. */
+const connectionsAfter = (events: SiteEvent[], state?: SiteState): number => limitsNow(after(events, state), limits).connections
 
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value)
 
 describe('the number of connections', () => {
   test('is halved by 421 and by a connection that is refused', () => {
-    expect([busy, busy, busy, busy, busy].map((_, at, all) => after(all.slice(0, at + 1)).connections)).toEqual([5, 2, 1, 1, 1])
-    expect(after([refused]).connections).toBe(5)
-    expect(after([silent]).connections).toBe(10)
+    expect([busy, busy, busy, busy, busy].map((_, at, all) => connectionsAfter(all.slice(0, at + 1)))).toEqual([5, 2, 1, 1, 1])
+    expect(connectionsAfter([refused])).toBe(5)
+    expect(connectionsAfter([silent])).toBe(10)
   })
 
   test('grows by one with every 100 deliveries, up to the limit', () => {
     const halved = after([busy])
-    expect(after(times(99, delivered), halved).connections).toBe(5)
-    expect(after(times(100, delivered), halved).connections).toBe(6)
-    expect(after(times(1000, delivered), halved).connections).toBe(10)
+    expect(connectionsAfter(times(99, delivered), halved)).toBe(5)
+    expect(connectionsAfter(times(100, delivered), halved)).toBe(6)
+    expect(connectionsAfter(times(1000, delivered), halved)).toBe(10)
   })
 
   test('is at least 1 and at most the limit, whatever happens', () => {
@@ -43,14 +46,14 @@ describe('the number of connections', () => {
     )
     fc.assert(
       fc.property(fc.array(fc.tuple(arbitraryEvent, fc.integer({ min: 0, max: 10 * MINUTE_MS })), { maxLength: 400 }), (steps) => {
-        let state = openSite(limits)
+        let state = OPEN_SITE
         let now = NOW
         for (const [event, later] of steps) {
           now += later
           state = siteAfter(state, 'mx-1', event, limits, now)
-          expect(state.connections).toBeGreaterThanOrEqual(1)
-          expect(state.connections).toBeLessThanOrEqual(limits.connections)
-          expect(limitsNow(siteAt(state, now), limits).connections).toBeGreaterThanOrEqual(1)
+          const { connections } = limitsNow(siteAt(state, now), limits)
+          expect(connections).toBeGreaterThanOrEqual(1)
+          expect(connections).toBeLessThanOrEqual(limits.connections)
         }
       }),
     )
@@ -79,14 +82,15 @@ describe('a site is slowed', () => {
     ['a full mailbox', '452 4.2.2 Mailbox full'],
     ['greylisting', '451 4.7.1 Greylisted, try again in 300 seconds'],
   ])('not by %s', (_, response) => {
-    expect(after(times(50, replied(response)))).toMatchObject({ is: 'open', connections: 10 })
+    expect(after(times(50, replied(response))).is).toBe('open')
+    expect(connectionsAfter(times(50, replied(response)))).toBe(10)
   })
 })
 
 describe('a site is suspended', () => {
   test('for two hours by the refusal of Yahoo that says so, at Yahoo only', () => {
     const reply = replied('421 4.7.0 [TSS04] Messages from 192.0.2.1 temporarily deferred due to unexpected volume')
-    expect(after([reply], openSite(limits), NOW, 'yahoo')).toMatchObject({
+    expect(after([reply], OPEN_SITE, NOW, 'yahoo')).toMatchObject({
       is: 'suspended',
       until: NOW + 2 * HOUR_MS,
       because: 'yahoo-deferred',
@@ -125,20 +129,22 @@ describe('a site is suspended', () => {
     const probing = siteAt(after(times(10, silent)), NOW + 5 * MINUTE_MS)
     expect(after([replied('550 5.1.1 x')], probing, NOW + 5 * MINUTE_MS).is).toBe('open')
     expect(after([busy], probing, NOW + 5 * MINUTE_MS).is).toBe('probing')
+    // One of three that slow a site.
+    expect(after([replied('451 4.3.2 Server busy')], probing, NOW + 5 * MINUTE_MS)).toMatchObject({ is: 'open', because: null })
   })
 })
 
 describe('what may start', () => {
   test('is two emails for each connection, and what the rate allows', () => {
-    expect(admit(openSite(limits), limits, { wanted: 500, inFlight: 0 }, NOW).admission).toEqual({
+    expect(admit(OPEN_SITE, limits, { wanted: 500, inFlight: 0 }, NOW).admission).toEqual({
       admitted: 20,
       limit: 'connections',
       nextAt: null,
     })
-    expect(admit(openSite(limits), limits, { wanted: 500, inFlight: 18 }, NOW).admission.admitted).toBe(2)
-    expect(admit(openSite(limits), limits, { wanted: 3, inFlight: 0 }, NOW).admission).toEqual({ admitted: 3, nextAt: null })
+    expect(admit(OPEN_SITE, limits, { wanted: 500, inFlight: 18 }, NOW).admission.admitted).toBe(2)
+    expect(admit(OPEN_SITE, limits, { wanted: 3, inFlight: 0 }, NOW).admission).toEqual({ admitted: 3, nextAt: null })
     const slow = { ...limits, mails_per_second: 0.5 }
-    const first = admit(openSite(slow), slow, { wanted: 5, inFlight: 0 }, NOW)
+    const first = admit(OPEN_SITE, slow, { wanted: 5, inFlight: 0 }, NOW)
     expect(first.admission).toEqual({ admitted: 1, limit: 'rate', nextAt: NOW + 2000 })
     expect(admit(first.state, slow, { wanted: 5, inFlight: 1 }, NOW + 1999).admission.admitted).toBe(0)
     expect(admit(first.state, slow, { wanted: 5, inFlight: 1 }, NOW + 2000).admission.admitted).toBe(1)
@@ -174,6 +180,21 @@ describe('what may start', () => {
       isTlsRequired: true,
     })
     expect(scheduler.admit({ key: 'google', label: 'Google' }, 100).admitted).toBe(4)
+  })
+
+  test.each<[string, SiteEvent[], number]>([
+    ['all of its connections', [], 10],
+    ['what 421 has left of them, while there were several processes', [busy], 2],
+  ])('is for a process that is alone again %s', (_, events, connections) => {
+    let processes = 1
+    const scheduler = createScheduler({ now: () => NOW, processes: () => processes, overrides: {} })
+    const site = { key: 'mx-1', label: 'example.org' }
+    scheduler.record(site, delivered)
+    processes = 2
+    for (const event of [delivered, ...events]) scheduler.record(site, event)
+    expect(scheduler.limitsOf(site).connections).toBe(Math.min(5, connections))
+    processes = 1
+    expect(scheduler.limitsOf(site).connections).toBe(connections)
   })
 
   test('new connections are limited by the minute', () => {

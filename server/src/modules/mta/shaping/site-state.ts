@@ -16,8 +16,8 @@ export type SiteState = {
   slowedTo: SomeLimits
   /** Why it is slowed or suspended: the name of a rule, or `unreachable`. */
   because: string | null
-  /** How many connections it may have, at least 1. */
-  connections: number
+  /** How many connections it may have after it was busy, at least 1; null for as many as the limits of now allow. */
+  connections: number | null
   /** Deliveries since `connections` changed. */
   successes: number
   /** Connections in a row that failed. */
@@ -34,19 +34,19 @@ export type SiteState = {
 /** What an attempt says of the site. `busy` is 421, or a connection that was refused; `unreachable`: there was no session. */
 export type SiteEvent = { is: 'delivered' } | { is: 'replied'; code: number; response: string } | { is: 'unreachable'; isRefused: boolean }
 
-export const openSite = ({ connections }: SiteLimits): SiteState => ({
+export const OPEN_SITE: SiteState = {
   is: 'open',
   until: 0,
   slowedTo: {},
   because: null,
-  connections,
+  connections: null,
   successes: 0,
   failures: 0,
   suspensions: 0,
   replies: {},
   mailsFilledAt: 0,
   connectionsFilledAt: 0,
-})
+}
 
 /** After so many deliveries a site gets another connection. */
 const SUCCESSES_TO_GROW = 100
@@ -72,9 +72,9 @@ export function siteAfter(before: SiteState, siteKey: string, event: SiteEvent, 
     case 'delivered':
       return afterDelivery(state, limits)
     case 'replied':
-      return afterReply(state, siteKey, event, nowMs)
+      return afterReply(state, siteKey, event, limits, nowMs)
     case 'unreachable':
-      return afterFailure(event.isRefused ? halved(state) : state, nowMs)
+      return afterFailure(event.isRefused ? halved(state, limits) : state, nowMs)
     default:
       return event satisfies never
   }
@@ -82,19 +82,27 @@ export function siteAfter(before: SiteState, siteKey: string, event: SiteEvent, 
 
 function afterDelivery(state: SiteState, limits: SiteLimits): SiteState {
   const well: SiteState = { ...state, failures: 0, suspensions: 0, ...(state.is === 'probing' && { is: 'open', because: null }) }
-  const connections = Math.min(well.connections, limits.connections)
-  if (well.successes + 1 < SUCCESSES_TO_GROW) return { ...well, connections, successes: well.successes + 1 }
-  return { ...well, connections: Math.min(limits.connections, connections + 1), successes: 0 }
+  if (well.connections === null) return well
+  if (well.successes + 1 < SUCCESSES_TO_GROW) return { ...well, successes: well.successes + 1 }
+  const connections = well.connections + 1
+  return { ...well, connections: connections < limits.connections ? connections : null, successes: 0 }
 }
 
 /** A reply ends a row of failures: there was a session. What it says can slow or suspend the site. */
-function afterReply(state: SiteState, siteKey: string, { code, response }: { code: number; response: string }, nowMs: number): SiteState {
-  const busy = code === TOO_BUSY ? halved(state) : state
+function afterReply(
+  before: SiteState,
+  siteKey: string,
+  { code, response }: { code: number; response: string },
+  limits: SiteLimits,
+  nowMs: number,
+): SiteState {
+  const state = { ...(code === TOO_BUSY ? halved(before, limits) : before), failures: 0 }
+  const replied: SiteState = state.is === 'probing' && code !== TOO_BUSY ? { ...state, is: 'open', because: null } : state
   const rule = ruleFor(siteKey, response)
-  if (!rule) return { ...busy, failures: 0, ...(busy.is === 'probing' && code !== TOO_BUSY && { is: 'open', because: null }) }
+  if (!rule) return replied
   const { name, repliesInAnHour = 1, does } = rule
-  const recent = [...(busy.replies[name] ?? []).filter((at) => at > nowMs - HOUR_MS), nowMs].slice(-repliesInAnHour)
-  const counted = { ...busy, failures: 0, replies: { ...busy.replies, [name]: recent } }
+  const recent = [...(replied.replies[name] ?? []).filter((at) => at > nowMs - HOUR_MS), nowMs].slice(-repliesInAnHour)
+  const counted = { ...replied, replies: { ...replied.replies, [name]: recent } }
   if (recent.length < repliesInAnHour) return counted
   const until = nowMs + does.forMs
   if (does.is === 'suspend') return { ...counted, is: 'suspended', until: Math.max(until, counted.until), because: name }
@@ -119,18 +127,21 @@ function afterFailure(state: SiteState, nowMs: number): SiteState {
   }
 }
 
-const halved = (state: SiteState): SiteState => ({ ...state, connections: Math.max(1, Math.floor(state.connections / 2)), successes: 0 })
+const connectionsOf = ({ connections }: Pick<SiteState, 'connections'>, limits: SiteLimits): number =>
+  Math.min(connections ?? limits.connections, limits.connections)
+
+const halved = (state: SiteState, limits: SiteLimits): SiteState => ({
+  ...state,
+  connections: Math.max(1, Math.floor(connectionsOf(state, limits) / 2)),
+  successes: 0,
+})
 
 /** The limits of a site in its current state. Call `siteAt` first. */
 export function limitsNow(state: SiteState, limits: SiteLimits): SiteLimits {
   if (state.is === 'probing') return narrowed(limits, { connections: 1 })
-  return narrowed(limits, { connections: state.connections, ...(state.is === 'slowed' && lower(state)) })
+  const own = { ...limits, connections: connectionsOf(state, limits) }
+  return state.is === 'slowed' ? narrowed(own, state.slowedTo) : own
 }
-
-const lower = ({ connections, slowedTo }: SiteState): SomeLimits => ({
-  ...slowedTo,
-  connections: Math.min(connections, slowedTo.connections ?? connections),
-})
 
 /** So many emails may be under way for each connection: the envelope of one overlaps with the content of another. */
 const MAILS_PER_CONNECTION_AT_ONCE = 2

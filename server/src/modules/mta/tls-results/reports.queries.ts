@@ -15,14 +15,15 @@ const ReportKey = Type.Object({ project_id: IdOf<ProjectId>(), day: Instant, dom
 /** A project, a day and a domain: there is one report for them. */
 export type TlsReportKey = Static<typeof ReportKey>
 
-/** The domains that have no report of a day yet, although email went there under a policy of theirs. */
-export const unreportedDomains = (ctx: Ctx, day: Date, limit: number) =>
+/** The domains that have no report of a day yet, although email went there under a policy of theirs: those behind `after`, in order. */
+export const unreportedDomains = (ctx: Ctx, day: Date, after: TlsReportKey | undefined, limit: number) =>
   ctx.db.many(
     ReportKey,
     sql`select distinct t.project_id, t.day, t.domain
         from tls_results t
         where t.day = ${day} and t.domain <> '' and t.policy = any(${[...REPORTED]}::text[])
           and not exists (select from tls_reports r where r.project_id = t.project_id and r.day = t.day and r.domain = t.domain)
+          and (t.project_id, t.domain) > (${after?.project_id ?? 0}, ${after?.domain ?? ''})
         order by t.project_id, t.domain
         limit ${limit}`,
   )

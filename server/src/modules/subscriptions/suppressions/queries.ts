@@ -158,7 +158,7 @@ const LiftedRow = Type.Object({ channel: OneOf(ADDRESSED), address_hash: Type.St
 
 /**
  * Lifts the suppressions of users who were erased: those that cover nothing are deleted, and of the others the reason that they covered
- * applies again. Returns them.
+ * applies again, as a suppression with another id: a client that deletes the one that it read does not lift that too. Returns them.
  */
 export const liftErased = (ctx: InTx, wanted: (Hashed & { address: string })[]) =>
   ctx.db.many(
@@ -170,7 +170,7 @@ export const liftErased = (ctx: InTx, wanted: (Hashed & { address: string })[]) 
           where s.reason = 'erased'
         ), restored as (
           update suppressions s
-          set reason = e.covers ->> 'reason', stops_transactional = (e.covers ->> 'stops_transactional')::boolean, address = e.address,
+          set id = default, reason = e.covers ->> 'reason', stops_transactional = (e.covers ->> 'stops_transactional')::boolean, address = e.address,
               source = jsonb_strip_nulls(jsonb_build_object('covers', e.covers -> 'covers'))
           from erased e
           where s.project_id = ${ctx.projectId} and s.id = e.id and e.covers is not null

@@ -1,5 +1,5 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { fault, missing } from '../../../lib/errors.ts'
+import { ApiError, fault, missing } from '../../../lib/errors.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { resolveIds } from '../queries.ts'
 import type { DeviceInput } from '../schema.ts'
@@ -17,4 +17,15 @@ export async function ownerByIds(ctx: ProjectCtx, { external_id, anonymous_id }:
   if (byAnonymous && byAnonymous.id !== owner.id)
     throw fault('validation_failed', 'anonymous_id', 'The `anonymous_id` belongs to another user than the `external_id`. Give one of them.')
   return owner.id
+}
+
+/** The user of a user token. Ids may be left out. Throws 403 if they are not of that user (D-PK-1). */
+export async function ownerByToken(ctx: ProjectCtx, userId: UserId, { external_id, anonymous_id }: DeviceInput): Promise<UserId> {
+  const given = { ...(external_id && { external_id }), ...(anonymous_id && { anonymous_id }) }
+  const found = await resolveIds(ctx, external_id ? [external_id] : [], anonymous_id ? [anonymous_id] : [])
+  const isOwn = (name: 'external_id' | 'anonymous_id') => found.some((row) => row[name] !== null && row.id === userId)
+  const foreign = (['external_id', 'anonymous_id'] as const).find((name) => name in given && !isOwn(name))
+  if (foreign === undefined) return userId
+  const message = 'Omit user ids, or use the ids of the user that the user token belongs to.'
+  throw new ApiError('permission_denied', message, { reason: 'other_user', param: foreign })
 }
