@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { pathOf } from '../src/parts/attribute-paths.ts'
 import { everyDay } from '../src/parts/days.ts'
-import { dataKeyOf, openEventOf, readersOf } from '../src/screens/schema/view.ts'
+import { dataKeyOf, type Entry, openEventOf, readersOf, withReaders } from '../src/screens/schema/view.ts'
 
 test.each([
   ['data.plan', 'plan'],
@@ -22,6 +22,23 @@ test.each([
   [{ min_role: 'support', hidden: false, personal_data: true }, 'everyone'],
   [{ min_role: 'admin', hidden: false, personal_data: true }, 'admin'],
 ])('%o is read by: %s', (entry, readers) => expect(readersOf(entry)).toBe(readers))
+
+const registered = (min_role: string | null, hidden: boolean, end_user: boolean) =>
+  ({ key: 'plan', min_role, hidden, end_user, label: 'Plan', personal_data: false }) as Entry
+
+test.each([
+  [undefined, 'everyone', true],
+  [undefined, 'admin', false],
+  [undefined, 'hidden', false],
+  [registered(null, false, true), 'admin', false],
+  [registered('admin', false, false), 'everyone', true],
+  [registered('admin', false, false), 'editor', false],
+  [registered('admin', false, true), 'editor', true],
+  [registered('admin', false, true), 'hidden', false],
+  [registered(null, true, false), 'everyone', true],
+])('users are among everyone, and otherwise read their own only if that is registered: %o, then %s', (entry, readers, expected) =>
+  expect(withReaders(entry, readers).end_user).toBe(expected),
+)
 
 test.each([
   [

@@ -3,10 +3,12 @@ import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 const SECOND = 1000
-const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['day', 86_400 * SECOND],
-  ['hour', 3600 * SECOND],
-  ['minute', 60 * SECOND],
+const MINUTE = 60 * SECOND
+/** Each unit with its length, and how many of it are the next one. */
+const STEPS: [Intl.RelativeTimeFormatUnit, number, number][] = [
+  ['minute', MINUTE, 60],
+  ['hour', 3600 * SECOND, 24],
+  ['day', 86_400 * SECOND, Number.POSITIVE_INFINITY],
 ]
 const RELATIVE_DAYS = 7
 
@@ -35,11 +37,16 @@ export const day = (language: string, { at, zone }: Zoned): string =>
 export const clock = (language: string, { at, zone }: Zoned): string =>
   new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit', ...(zone && { timeZone: zone }) }).format(new Date(at))
 
-function relative(language: string, at: Date, now: number, justNow: string): string {
+/** How far away an instant is: “5 minutes ago”. Hours say nothing of the day, so that none is called tomorrow or yesterday. */
+export function relative(language: string, at: Date, now: number, justNow: string): string {
   const difference = at.getTime() - now
-  const [unit, size] = STEPS.find(([, size]) => Math.abs(difference) >= size) ?? []
-  if (!unit || !size) return justNow
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.round(difference / size), unit)
+  if (Math.abs(difference) < MINUTE) return justNow
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'always' })
+  for (const [unit, size, next] of STEPS) {
+    const count = Math.round(difference / size)
+    if (Math.abs(count) < next) return format.format(count, unit)
+  }
+  return justNow
 }
 
 const TICK_MS = 30_000

@@ -49,10 +49,14 @@ export function readersOf(entry: Pick<Entry, 'min_role' | 'hidden' | 'personal_d
   return entry?.min_role ?? (entry?.personal_data ? 'editor' : 'everyone')
 }
 
+/** Users are among everyone. Under a narrower choice they read an attribute of theirs only if the register says so. */
+const isForUsers = (entry: Entry | undefined, readers: string): boolean =>
+  readers === 'everyone' || (readers !== 'hidden' && readersOf(entry) !== 'everyone' && (entry?.end_user ?? false))
+
 /** The register for a choice of who can read. Every role can read personal data only if the register says so. */
 export const withReaders = (entry: Entry | undefined, readers: string): Input => ({
   ...inputOf(entry),
-  end_user: entry?.end_user ?? false,
+  end_user: isForUsers(entry, readers),
   hidden: readers === 'hidden',
   min_role: (readers === 'hidden' ? null : readers !== 'everyone' ? readers : entry?.personal_data ? LOWEST : null) as Input['min_role'],
 })
