@@ -8,14 +8,17 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const installed = (name) => join(root, 'node_modules', '.bin', name)
 
+// TypeScript 7 takes a third of the time. Tools that read types with the compiler’s API need `typescript`, which is 6.
+const TSC = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc')
+
 // Clients that are generated to see that they can be. `server/test/flows/clients.test.ts` compiles and runs them.
 const scratch = mkdtempSync(join(tmpdir(), 'carillon-clients-'))
 const API = './server/openapi.json'
 
 const CHECKS = {
   'format and lint': [installed('biome'), 'check', '--error-on-warnings', '--colors=off', '--max-diagnostics=100'],
-  types: [installed('tsc'), '--project', '.'],
-  'types of console': [installed('tsc'), '--project', 'console'],
+  types: [TSC, '--project', '.'],
+  'types of console': [TSC, '--project', 'console'],
   boundaries: [
     installed('depcruise'),
     '--config',

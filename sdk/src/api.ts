@@ -5681,7 +5681,7 @@ export interface components {
         CampaignLink: {
             /** @description The id. */
             id: number;
-            /** @description The URL in the template, including Liquid. */
+            /** @description The URL in the template, including Liquid. Of messages with content of their own: its scheme and host. */
             url: string;
             /** @description The position of the link in its template, from 0. */
             position: number;
@@ -12707,7 +12707,7 @@ export interface components {
                 /** @description Emails in a second; 0.1 is one email every ten seconds. */
                 mails_per_second?: number;
             } | null;
-            /** @description The last reply that refused or deferred an email; null if there was none. */
+            /** @description The last reply that refused or deferred an email, with `[address]` for each address in it; null if there was none. */
             last_reply: string | null;
             /**
              * Format: date-time

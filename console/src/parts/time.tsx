@@ -1,16 +1,9 @@
 import { Tooltip } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { relative } from './relative.ts'
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-/** Each unit with its length, and how many of it are the next one. */
-const STEPS: [Intl.RelativeTimeFormatUnit, number, number][] = [
-  ['minute', MINUTE, 60],
-  ['hour', 3600 * SECOND, 24],
-  ['day', 86_400 * SECOND, Number.POSITIVE_INFINITY],
-]
-const RELATIVE_DAYS = 7
+const RECENT_MS = 7 * 86_400_000
 
 type Zoned = { at: string | Date; zone?: string }
 
@@ -37,18 +30,6 @@ export const day = (language: string, { at, zone }: Zoned): string =>
 export const clock = (language: string, { at, zone }: Zoned): string =>
   new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit', ...(zone && { timeZone: zone }) }).format(new Date(at))
 
-/** How far away an instant is: “5 minutes ago”. Hours say nothing of the day, so that none is called tomorrow or yesterday. */
-export function relative(language: string, at: Date, now: number, justNow: string): string {
-  const difference = at.getTime() - now
-  if (Math.abs(difference) < MINUTE) return justNow
-  const format = new Intl.RelativeTimeFormat(language, { numeric: 'always' })
-  for (const [unit, size, next] of STEPS) {
-    const count = Math.round(difference / size)
-    if (Math.abs(count) < next) return format.format(count, unit)
-  }
-  return justNow
-}
-
 const TICK_MS = 30_000
 
 function useNow(): number {
@@ -65,7 +46,7 @@ export function Time({ at, zone }: { at: string; zone?: string }) {
   const { t, i18n } = useTranslation()
   const now = useNow()
   const date = new Date(at)
-  const isRecent = Math.abs(date.getTime() - now) < RELATIVE_DAYS * 86_400 * SECOND
+  const isRecent = Math.abs(date.getTime() - now) < RECENT_MS
   return (
     <Tooltip label={instant(i18n.language, { at, zone })}>
       <time dateTime={at} className="nowrap">

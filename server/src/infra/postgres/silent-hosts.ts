@@ -3,7 +3,7 @@
  * hour before it gives up, and no statement ends before that by itself. Nothing is done for a statement: now and then it is looked which
  * connections wait and have received nothing since.
  */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type pg from 'pg'
 import { systemClock } from '../runtime/clock.ts'
 import type { Hosts } from './hosts.ts'
@@ -16,7 +16,7 @@ const LIMITS: SilenceLimits = { lookEveryMs: 1000, looks: 5, connectMs: 10_000 }
 const LIMITS_OF_REPLICA: SilenceLimits = { lookEveryMs: 500, looks: 3, connectMs: 1000 }
 
 /** The members of the driver that its types leave out. */
-type Client = pg.PoolClient & { connection: { stream: Socket }; _getActiveQuery(): unknown }
+type Client = pg.PoolClient & { connection: { stream: Duplex & { bytesRead: number } }; _getActiveQuery(): unknown }
 
 /** What a connection had received at the last look, and for how many looks it has waited for more. */
 type Received = { bytes: number; silentLooks: number }

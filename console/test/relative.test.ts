@@ -1,6 +1,6 @@
 /** How far away a time is, in words. */
 import { expect, test } from 'vitest'
-import { relative } from '../src/parts/time.tsx'
+import { relative } from '../src/parts/relative.ts'
 
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 const NOW = Date.parse('2026-11-30T09:00:00Z')
