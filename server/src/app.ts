@@ -249,6 +249,7 @@ const openPool = (
     onStatement: metrics.statement,
     plansEachTime: name === 'worker',
     isReplica: name === 'reads',
+    clock: systemClock,
     pooled: directUrl(config, url) !== url,
     unnamed: !config.DATABASE_PREPARE,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),

@@ -85,8 +85,8 @@ function withVersion({ def: { versioned } }: CompiledRoute, { headers }: Exchang
 /** The path in one spelling. A slash within an id stays encoded, so that no two paths become one. */
 function pathOf(request: FastifyRequest): string {
   const path = (request.raw.url?.split('?')[0] ?? '').replace(/\/$/, '')
-  const segments = path.split('/').map((segment) => decodeURIComponent(segment).replaceAll('%', '%25').replaceAll('/', '%2F'))
-  return segments.join('/')
+  const names = path.split('/').map((name) => decodeURIComponent(name).replaceAll('%', '%25').replaceAll('/', '%2F'))
+  return names.join('/')
 }
 
 function spendRateLimits(

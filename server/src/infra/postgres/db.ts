@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Static, TSchema } from 'typebox'
+import type { Clock } from '../../lib/clock.ts'
 import type { RowBytes } from '../../lib/row-bytes.ts'
 import { chunked } from './chunked.ts'
 import { commit } from './commit.ts'
@@ -17,7 +18,7 @@ import { PLANS, PLANS_OF_REPLICA, type PlanLimits } from './outgrown-plans.ts'
 import { parseValues } from './parse-values.ts'
 import { requireRow, rowOf } from './row-schemas.ts'
 import { sequentially } from './sequentially.ts'
-import { type SilenceLimits, watchSilence } from './silent-hosts.ts'
+import { SILENCE, SILENCE_OF_REPLICA, type SilenceLimits, watchSilence } from './silent-hosts.ts'
 import { prepare, type Sql, summaryOf } from './sql.ts'
 import { causeOf, isOver, noteFailure, type Scope } from './transaction-scope.ts'
 
@@ -90,7 +91,9 @@ export type DatabaseOptions = {
   checkRows?: boolean
   /** There is a primary to read from instead, so that a connection has a second to open. */
   isReplica?: boolean
-  /** When a host that does not answer is given up. */
+  /** The clock by which hosts that have vanished are given up. Without one, none is. */
+  clock?: Clock
+  /** When a host has vanished. */
   silence?: SilenceLimits
   onIdleError?: (error: Error) => void
 }
@@ -114,7 +117,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     mustDrop: isReadOnly,
     plans: options.pooled ? null : (options.plans ?? (options.isReplica ? PLANS_OF_REPLICA : PLANS)),
   })
-  watchSilence(pool, hosts, options)
+  const silence = options.silence ?? (options.isReplica ? SILENCE_OF_REPLICA : SILENCE)
+  if (options.clock) watchSilence(pool, hosts, options.clock, silence)
   const open: Opened = { ...options, connections, base: options.pooled ? base : [] }
   // The pool replaces idle connections that fail. Without a listener, the event would end the process.
   pool.on('error', (error) => {

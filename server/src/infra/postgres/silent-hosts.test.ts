@@ -22,7 +22,7 @@ test('when a host vanishes, the statements that it has fail as those of a lost c
   const url = await databaseUrl()
   await using proxy = await openSilentProxy(url)
   const both = url.replace(new URL(url).host, `${proxy.host},${new URL(url).host}`)
-  await using db = openDatabase({ url: both, connectionsMax: 3, name: 'test', silence: SOON })
+  await using db = openDatabase({ url: both, connectionsMax: 3, name: 'test', clock: systemClock, silence: SOON })
   await db
     .transaction(async (tx) => {
       await tx.run(one)
@@ -44,6 +44,7 @@ test('a statement that takes long is left alone while its host answers', async (
     url: await databaseUrl(),
     connectionsMax: 1,
     name: 'test',
+    clock: systemClock,
     silence: { ...SOON, lookEveryMs: 20, connectMs: 30_000 },
   })
   expect(await db.value(Type.Integer(), sql`select 1::int as one from pg_sleep(1)`)).toBe(1)
@@ -53,7 +54,10 @@ test('when a replica vanishes, what it was reading is read from the primary', as
   const url = await databaseUrl()
   await using proxy = await openSilentProxy(url)
   await using primary = openDatabase({ url, connectionsMax: 1, name: 'test' })
-  await using replica = openReplica(openDatabase({ url: proxy.url, connectionsMax: 1, name: 'test', isReplica: true }), systemClock)
+  await using replica = openReplica(
+    openDatabase({ url: proxy.url, connectionsMax: 1, name: 'test', isReplica: true, clock: systemClock }),
+    systemClock,
+  )
   const read = () => replica.read(primary, (db) => db.value(Type.Integer(), sql`select inet_server_port()::int as port`))
   const port = await read()
   proxy.vanish()

@@ -5,15 +5,15 @@
  */
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
-import { systemClock } from '../runtime/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Hosts } from './hosts.ts'
 
 /** After so many looks without a byte, another connection is opened to see whether the host answers within `connectMs`. */
 export type SilenceLimits = { lookEveryMs: number; looks: number; connectMs: number }
 
-const LIMITS: SilenceLimits = { lookEveryMs: 1000, looks: 5, connectMs: 10_000 }
+export const SILENCE: SilenceLimits = { lookEveryMs: 1000, looks: 5, connectMs: 10_000 }
 /** There is a primary to read from instead. */
-const LIMITS_OF_REPLICA: SilenceLimits = { lookEveryMs: 500, looks: 3, connectMs: 1000 }
+export const SILENCE_OF_REPLICA: SilenceLimits = { lookEveryMs: 500, looks: 3, connectMs: 1000 }
 
 /** The members of the driver that its types leave out. */
 type Client = pg.PoolClient & { connection: { stream: Duplex & { bytesRead: number } }; _getActiveQuery(): unknown }
@@ -22,17 +22,13 @@ type Client = pg.PoolClient & { connection: { stream: Duplex & { bytesRead: numb
 type Received = { bytes: number; silentLooks: number }
 
 /** Watches the connections of a pool. Those of a host that does not answer any more are closed, so that their statements fail and the next host is tried. */
-export function watchSilence(
-  pool: pg.Pool,
-  hosts: Pick<Hosts, 'hostOf' | 'answers' | 'leave'>,
-  { isReplica, silence: limits = isReplica ? LIMITS_OF_REPLICA : LIMITS }: { isReplica?: boolean; silence?: SilenceLimits },
-): void {
+export function watchSilence(pool: pg.Pool, hosts: Pick<Hosts, 'hostOf' | 'answers' | 'leave'>, clock: Clock, limits: SilenceLimits): void {
   const open = new Map<Client, Received>()
   let over = new AbortController()
 
   async function watch(signal: AbortSignal): Promise<void> {
     for (;;) {
-      await systemClock.sleep(limits.lookEveryMs, signal)
+      await clock.sleep(limits.lookEveryMs, signal)
       if (signal.aborted) return
       await Promise.all(silentHosts().map(check))
     }
@@ -53,7 +49,7 @@ export function watchSilence(
     const before = clients.map(bytesOf)
     const answers = await hosts.answers(host, limits.connectMs)
     // If this process was busy, the answers have arrived and were not read.
-    if (!answers) await systemClock.sleep(1)
+    if (!answers) await clock.sleep(1)
     if (answers || clients.some((client, index) => bytesOf(client) !== before[index])) {
       for (const client of clients) if (open.has(client)) open.set(client, { bytes: bytesOf(client), silentLooks: 0 })
       return

@@ -193,18 +193,18 @@ test('COUNT ends a schedule at the same local time as the library does', async (
 test.each(['FREQ=DAILY;COUNT=1000', 'FREQ=HOURLY;BYMINUTE=0,15,30,45;COUNT=1000'])(
   'other work runs while the end of a schedule with many times is looked for, and that is done once: %s',
   async (rule) => {
-    let turns = 0
+    let rounds = 0
     const count = (): void => {
-      turns++
-      turning = setImmediate(count)
+      rounds++
+      counting = setImmediate(count)
     }
-    let turning = setImmediate(count)
+    let counting = setImmediate(count)
     const schedule = await compileSchedule(`DTSTART:20250101T090000\n${rule}`, PUBLISHED, 'UTC')
-    expect(turns).toBeGreaterThan(20)
-    clearImmediate(turning)
-    turns = 0
+    expect(rounds).toBeGreaterThan(20)
+    clearImmediate(counting)
+    rounds = 0
     await compileSchedule(`DTSTART:20250101T090000\n${rule}`, PUBLISHED, 'UTC')
-    expect(turns).toBe(0)
+    expect(rounds).toBe(0)
     expect(schedule.rule).not.toContain('COUNT')
   },
 )

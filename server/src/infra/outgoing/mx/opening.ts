@@ -127,13 +127,13 @@ async function tryHost(visit: Visit): Promise<{ is: 'open'; session: MxSession }
   }
   const demand = await tlsDemandOf(tools, { route, limits, host, isSecure: found.isSecure })
   if ('reason' in demand) return insecure(visit, demand.reason)
-  let told: Failure | null = null
+  let known: Failure | null = null
   for (const address of found.addresses) {
     const tried = await tryAddress(visit, demand, address)
     if (tried.is !== 'unconnected') return tried
-    if (!told || !hasNoWay(tried.failure)) told = tried.failure
+    if (!known || !hasNoWay(tried.failure)) known = tried.failure
   }
-  return told ? leave(visit, sentenceOf(told, 'host'), told) : leave(visit, 'The host has no address.')
+  return known ? leave(visit, sentenceOf(known, 'host'), known) : leave(visit, 'The host has no address.')
 }
 
 /** As to an IPv6 address on a server without IPv6: this says nothing about the host, so what its other address said counts. */

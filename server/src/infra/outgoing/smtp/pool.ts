@@ -139,7 +139,7 @@ async function openAnother(state: State): Promise<void> {
   const failure = await openSession(state)
   state.opening--
   if (failure) state.unopened.push(failure)
-  settleUnopened(state)
+  refuseUnopened(state)
   distribute(state)
 }
 
@@ -147,7 +147,7 @@ async function openAnother(state: State): Promise<void> {
  * A connection that cannot be opened refuses one mail; the others may find the relay better. But while others are open, the relay limits
  * connections, and the mails go over those.
  */
-function settleUnopened(state: State): void {
+function refuseUnopened(state: State): void {
   const { unopened, sent, opening, waiting } = state
   if (unopened.length === 0) return
   if (sent.size > 0) {

@@ -40,8 +40,10 @@ const OUTSIDE_OF_WORDS = /([\s<>"'()[\],;]+)/
 /** A reply without the addresses in it: what is known of a site outlives its recipients. */
 function withoutAddresses(reply: string, address: string): string {
   const local = address.slice(0, address.lastIndexOf('@')).toLowerCase()
+  // Servers end the sentence, or add “...”, right behind it.
+  const isLocalPart = (word: string) => local !== '' && word.toLowerCase().startsWith(local) && /^[.:]*$/.test(word.slice(local.length))
   return reply
     .split(OUTSIDE_OF_WORDS)
-    .map((word) => (word.includes('@') || word.replace(/[.:]+$/, '').toLowerCase() === local ? '[address]' : word))
+    .map((word) => (word.includes('@') || isLocalPart(word) ? '[address]' : word))
     .join('')
 }
