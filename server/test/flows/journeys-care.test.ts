@@ -595,7 +595,7 @@ test('the instant at which a rule may come true does not end a wait', async () =
     call: {
       type: 'webhook',
       ...at,
-      data: { url: receiver.url, retries: 8 },
+      data: { url: receiver.url, retries: 6 },
       children: [...to('end').map((child) => ({ ...child, path: 'failed' })), ...to('wait')],
     },
     wait: { ...steps.wait, data: { days: 1 } },

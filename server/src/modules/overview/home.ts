@@ -4,9 +4,9 @@ import { backlogOf } from '../../infra/queue/backlog.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { CHANNELS, type Channel } from '../../lib/channels.ts'
-import type { ProjectId } from '../../lib/ids.ts'
+import type { CampaignId, ProjectId } from '../../lib/ids.ts'
 import { DAY_MS } from '../../lib/times.ts'
-import { campaignsInProgress, findPausedCampaigns } from '../campaigns/index.ts'
+import { campaignsInProgress, findCampaigns, findPausedCampaigns } from '../campaigns/index.ts'
 import { domainListing, listDomains } from '../domains/index.ts'
 import { dayOf } from '../events/index.ts'
 import { countsOfChannels } from '../messages/index.ts'
@@ -33,7 +33,7 @@ async function readOverview(ctx: ProjectCtx): Promise<Overview> {
     await findPausedCampaigns(ctx, PROBLEMS_MAX),
     await findDisabledEndpoints(ctx, PROBLEMS_MAX),
     (await listDomains(ctx, readPageRequest(domainListing, { limit: String(PROBLEMS_MAX) }).request)).results,
-    await findPauses(ctx),
+    await pausesThatHold(ctx),
     await backlogOf(ctx),
     await weeksOfChannels(ctx),
   ]
@@ -54,6 +54,15 @@ async function readOverview(ctx: ProjectCtx): Promise<Overview> {
     channels,
     read_at: now,
   }
+}
+
+/** The pauses of email, without those of campaigns that have no more to send: only a resumption ends a pause. */
+async function pausesThatHold(ctx: ProjectCtx) {
+  const pauses = await findPauses(ctx)
+  const ids = pauses.flatMap(({ scope, value }) => (scope === 'campaign' ? [Number(value) as CampaignId] : []))
+  const campaigns = ids.length === 0 ? [] : await findCampaigns(ctx, ids)
+  const open = new Set(campaigns.filter(({ state }) => state !== 'aborted').map(({ id }) => String(id)))
+  return pauses.filter(({ scope, value }) => scope !== 'campaign' || open.has(value))
 }
 
 /** The channels with messages that were sent or failed. Each message is counted in its state, so that no rate mixes messages of two bases. */

@@ -54,6 +54,26 @@ describe('GET /overview', () => {
   })
 })
 
+test('a pause of the email of a campaign is a problem until the campaign is aborted or archived', async () => {
+  await using w = await world()
+  const ids: number[] = []
+  for (const name of ['ana', 'bo']) {
+    const { id } = await blastTo(w, [await listOf(w, name)])
+    ids.push(id)
+    await w.patch(`/api/client/campaigns/${id}`, { state: 'scheduled', send_at: '2027-01-01' })
+    await w.post('/api/client/mail-queue/pause', { campaign_id: id })
+  }
+  const problems = async () => {
+    w.advance('6 seconds')
+    return (await overview(w)).problems.map(({ message }: { message: string }) => message)
+  }
+  expect(await problems()).toEqual([expect.stringContaining(`\`${ids[0]}\`, \`${ids[1]}\``)])
+  await w.patch(`/api/client/campaigns/${ids[0]}`, { state: 'aborted' })
+  expect(await problems()).toEqual([expect.stringContaining(`the campaign \`${ids[1]}\``)])
+  await w.delete(`/api/client/campaigns/${ids[1]}`)
+  expect(await problems()).toEqual([])
+})
+
 test('a disabled endpoint and a paused campaign are problems however many others there are', async () => {
   await using w = await world()
   const endpoint = { name: 'Log', url: 'https://hooks.example.com', event_types: ['delivery.completed'] }

@@ -15,6 +15,8 @@ export type SendingDomain = {
   domain: string
   /** Whether its records were found, and its signature or its return path is aligned with the From address (RFC 7489). */
   is_verified: boolean
+  /** Whether its records were found. */
+  has_records: boolean
   dkim: DkimKey[]
   /** The domain of return paths. */
   return_path: string
@@ -66,6 +68,7 @@ export async function sendingDomainOf(
   return {
     id: sender.id,
     domain,
+    has_records: is_verified,
     is_verified: is_verified && isAuthenticated(from, { domain, isStrict: is_strict, returnPath, spf }),
     dkim: keys.map((key) => openKey(ctx, domain, key)),
     return_path: returnPath,
