@@ -48,9 +48,9 @@ function millisecondsOf(run: () => void): number {
 
 export const RATIO_MAX = 3
 /** What takes less stalls nothing, and the garbage collector and the compiler would decide the ratio. */
-const MEASURED_MS = 200
+const MEASURED_MS = 400
 /** What takes more is measured once: chance cannot explain it. */
-const CERTAIN_MS = 1000
+const CERTAIN_MS = 2000
 const ATTEMPTS = 8
 const SMALLEST = 4096
 /** Shorter texts do not show how the time of longer ones grows. */
