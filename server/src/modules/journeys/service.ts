@@ -12,8 +12,8 @@ import { presentJourney, presentJourneys } from './present.ts'
 import * as queries from './queries.ts'
 import { freeAllPlaces } from './rates.queries.ts'
 import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow } from './schema.ts'
-import { startSchedules } from './sweeps/entrances.ts'
-import { deleteExisting, deleteExits, deleteSweeps, insertSweep, limitExits, startExisting } from './sweeps/queries.ts'
+import { continueSchedules, startSchedules } from './sweeps/entrances.ts'
+import { deleteExisting, deleteExits, deleteSweeps, insertSweep, limitExits, parkSchedules, startExisting } from './sweeps/queries.ts'
 import { replaceSettings } from './versions/drafts.ts'
 import { publishDraft } from './versions/publish.ts'
 import { findByStatus } from './versions/queries.ts'
@@ -78,7 +78,8 @@ export function archiveJourney(ctx: ProjectCtx, id: JourneyId): Promise<void> {
   return inTx(ctx, async (ctx) => {
     await lockEditable(ctx, id)
     await queries.archiveJourney(ctx, id)
-    // Schedules go on, and let nobody in: one without a start of its own would get another by starting again.
+    // Schedules are kept: one without a start of its own would get another by starting again.
+    await parkSchedules(ctx, id)
     await deleteSweeps(ctx, id, ['publish', 'exit', 'resume'])
     await deleteExisting(ctx, id)
     const before = ctx.clock.now()
@@ -101,6 +102,7 @@ export const unarchiveJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journe
     await queries.unarchiveJourney(ctx, id)
     await limitExits(ctx, id)
     const live = await findByStatus(ctx, id, 'live')
+    await continueSchedules(ctx, id)
     // Those of journeys that an earlier release archived.
     if (live) await startSchedules(ctx, id, live.steps)
     ctx.wake(SWEEP)

@@ -70,11 +70,14 @@ export const sweepAll = (ctx: InTx, after: Date) => {
 
 const ScheduleRow = Type.Object({ id: Type.Integer(), params: Type.Unsafe<SweepWork['params']>({ type: 'object' }) })
 
-/** The schedules that are next due after an instant. */
+/** The schedules that are next due after an instant, without those of archived journeys. */
 export const schedulesAfter = (ctx: InTx, at: Date) =>
   ctx.db.many(
     ScheduleRow,
-    sql`select id, params from journey_sweeps where project_id = ${ctx.projectId} and kind = 'schedule' and next_at > ${at} order by id`,
+    sql`select id, params from journey_sweeps
+        where project_id = ${ctx.projectId} and kind = 'schedule' and next_at > ${at}
+          and journey_id in (select id from journeys where project_id = ${ctx.projectId} and archived_at is null)
+        order by id`,
   )
 
 /** Sets when schedules are due. Each starts with the first user again. */

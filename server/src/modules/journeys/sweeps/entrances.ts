@@ -4,6 +4,7 @@ import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
 import { findJourney } from '../queries.ts'
 import type { Step } from '../schema.ts'
+import { saveNext } from './clock.queries.ts'
 import type { ScheduleParams, SweepWork } from './kinds.ts'
 import { deleteSweepsById, insertSweeps, type SweepRow, startExisting, sweepsOf } from './queries.ts'
 import { firstInstant } from './schedules.ts'
@@ -44,6 +45,16 @@ export async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly S
     if (next_at !== null) begun.push({ kind: 'schedule', params, next_at })
   }
   if (begun.length > 0) await insertSweeps(ctx, id, begun)
+}
+
+/** Looks up when the schedules of a journey that is restored come next. One that has ended meanwhile stays ended. */
+export async function continueSchedules(ctx: InTx, id: JourneyId): Promise<void> {
+  const found: { id: number; next: Date }[] = []
+  for (const row of await sweepsOf(ctx, id, ['schedule'])) {
+    const next = await firstInstant(row.params as ScheduleParams, ctx.clock.now(), ctx.project.timezone)
+    if (next !== null) found.push({ id: row.id, next })
+  }
+  if (found.length > 0) await saveNext(ctx, found)
 }
 
 function scheduleOf(ctx: ProjectCtx, step: string, { list_id, schedule, zone = 'project' }: Entrance): ScheduleParams[] {

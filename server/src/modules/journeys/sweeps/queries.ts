@@ -137,6 +137,13 @@ export const deleteSweepsById = (ctx: InTx, ids: number[]) =>
  */
 export const NEVER = new Date('9999-12-31T00:00:00Z')
 
+/** Stops the schedules of a journey that is archived. They keep their starts. */
+export const parkSchedules = (ctx: InTx, journeyId: JourneyId) =>
+  ctx.db.run(
+    sql`update journey_sweeps set next_at = ${NEVER}, cursor = null, params = params - 'due_zone'
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'schedule'`,
+  )
+
 /** When the next sweep is due. */
 export const nextSweepAt = async (ctx: Ctx): Promise<Date | null> =>
   (await ctx.db.first(NextRow, sql`select next_at from journey_sweeps order by next_at limit 1`))?.next_at ?? null

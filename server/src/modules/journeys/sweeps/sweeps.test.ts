@@ -499,3 +499,22 @@ test('a member whom the list has since the publication, without having joined it
   await w.drain()
   expect((await journey.get('users')).results.map(({ user }: any) => user.external_id).sort()).toEqual(['ana', 'bob'])
 })
+
+test('the schedule of an archived journey rests, also when the time zone changes, and goes on when the journey is restored', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const zone = (timezone: string) => w.patch(`/api/client/projects/${w.projectId}`, { timezone }, { key: w.keys.organisation })
+  await zone('UTC')
+  w.clock.set(new Date('2026-11-23T15:00:00Z'))
+  const journey = await createJourney(w, { status: 'live' }, scheduled(await listOf(w, 'ana')))
+  await w.delete(journey.path)
+  const isDue = () =>
+    select(w, `select 1 from journey_sweeps where journey_id = $1 and kind = 'schedule' and next_at < '2100-01-01'`, [journey.id])
+  expect(await isDue()).toEqual([])
+  await zone('Australia/Sydney')
+  expect(await isDue()).toEqual([])
+  w.advance('2 days')
+  await w.drain()
+  await w.post(`${journey.path}/unarchive`)
+  expect(await nextAt(w, journey)).toContain('2026-11-25T22:00:00.000Z')
+})

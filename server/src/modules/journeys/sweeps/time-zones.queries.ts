@@ -6,11 +6,14 @@ import type { ScheduleParams } from './kinds.ts'
 
 const ScheduleRow = Type.Object({ id: Type.Integer(), params: Type.Unsafe<ScheduleParams>({ type: 'object' }), next_at: Instant })
 
-/** The schedules of a project, locked: none is being worked on. */
+/** The schedules of a project, locked: none is being worked on. Those of archived journeys are looked up when they are restored. */
 export const lockSchedules = (ctx: InTx) =>
   ctx.db.many(
     ScheduleRow,
-    sql`select id, params, next_at from journey_sweeps where project_id = ${ctx.projectId} and kind = 'schedule' order by id for update`,
+    sql`select id, params, next_at from journey_sweeps
+        where project_id = ${ctx.projectId} and kind = 'schedule'
+          and journey_id in (select id from journeys where project_id = ${ctx.projectId} and archived_at is null)
+        order by id for update`,
   )
 
 /** Notes the time zone in which schedules became due. */
