@@ -20,6 +20,7 @@ import { listIndex } from './stories/list-index.ts'
 import { lists } from './stories/lists.ts'
 import { mail } from './stories/mail.ts'
 import { messages } from './stories/messages.ts'
+import { notLost } from './stories/not-lost.ts'
 import { providers } from './stories/providers.ts'
 import { reports } from './stories/reports.ts'
 import { sandbox } from './stories/sandbox.ts'
@@ -61,6 +62,7 @@ templateFields(site)
 keptEdits(site)
 launches(site)
 unsaved(site)
+notLost(site)
 keptDrafts(site)
 reports(site)
 editing(site)
