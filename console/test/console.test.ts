@@ -9,6 +9,7 @@ import { campaignNetwork } from './stories/campaign-network.ts'
 import { campaignSteps } from './stories/campaign-steps.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
+import { dialogs } from './stories/dialogs.ts'
 import { domains } from './stories/domains.ts'
 import { editing } from './stories/editing.ts'
 import { imports } from './stories/imports.ts'
@@ -70,3 +71,4 @@ journeys(site)
 mail(site)
 schema(site)
 shown(site)
+dialogs(site)
