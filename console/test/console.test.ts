@@ -12,6 +12,7 @@ import { consent } from './stories/consent.ts'
 import { dialogs } from './stories/dialogs.ts'
 import { domains } from './stories/domains.ts'
 import { editing } from './stories/editing.ts'
+import { failedReads } from './stories/failed-reads.ts'
 import { imports } from './stories/imports.ts'
 import { journeys } from './stories/journeys.ts'
 import { keptDrafts } from './stories/kept-drafts.ts'
@@ -72,3 +73,4 @@ mail(site)
 schema(site)
 shown(site)
 dialogs(site)
+failedReads(site)

@@ -1,7 +1,7 @@
 /** When a draft is saved: a moment after a change, by a key, and before it is left. */
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
+import { mayLeave, noteUnsaved } from './unsaved.ts'
 
 const AFTER_MS = 800
 const AGAIN_MS = 5000
@@ -57,11 +57,11 @@ function useSaveKey(saveNow: () => Promise<boolean>, state: SaveState) {
 
 /** Asks before the page is left while the server does not have everything. The draft is in this browser in any case. */
 function useGuard(state: SaveState) {
-  const { t } = useTranslation()
   const isUnsaved = state !== 'saved' && state !== 'found'
+  useEffect(() => (isUnsaved ? noteUnsaved() : undefined), [isUnsaved])
   useBlocker({
     // Steps and tabs of the same object keep the draft.
-    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname && !window.confirm(t('autosave.leave')),
+    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname && !mayLeave(),
     enableBeforeUnload: () => isUnsaved,
     disabled: !isUnsaved,
   })
