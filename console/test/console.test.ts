@@ -25,6 +25,7 @@ import { messages } from './stories/messages.ts'
 import { notLost } from './stories/not-lost.ts'
 import { providers } from './stories/providers.ts'
 import { reports } from './stories/reports.ts'
+import { safeSaves } from './stories/safe-saves.ts'
 import { sandbox } from './stories/sandbox.ts'
 import { schema } from './stories/schema.ts'
 import { shown } from './stories/shown.ts'
@@ -62,6 +63,7 @@ calendar(site)
 abTest(site)
 templateFields(site)
 keptEdits(site)
+safeSaves(site)
 launches(site)
 unsaved(site)
 notLost(site)

@@ -24,6 +24,8 @@ type Options<T> = {
   isLocked?: boolean
   /** What is saved is sent: a draft that is found when the page is opened is saved only if the member says so. */
   isLive?: boolean
+  /** What is saved is used at once: it is saved only when `saveNow` is called. */
+  isByHand?: boolean
 }
 
 export type Autosave<T> = {
@@ -88,7 +90,15 @@ const isUnreachable = ({ status }: CarillonError) => status === 0 || status === 
  * not saved when the page was closed is found again when it is opened. What another member has saved meanwhile is kept too: only where both
  * have changed the same value, the member has to choose one.
  */
-export function useAutosave<T>({ key: name, stored, save, reload, isLocked = false, isLive = false }: Options<T>): Autosave<T> {
+export function useAutosave<T>({
+  key: name,
+  stored,
+  save,
+  reload,
+  isLocked = false,
+  isLive = false,
+  isByHand = false,
+}: Options<T>): Autosave<T> {
   const { t } = useTranslation()
   const key = useLocalKey(name)
   const [first] = useState(() => firstOf(key, stored, isLive))
@@ -175,7 +185,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
     setState('changed')
   }
 
-  useSaving(saveNow, state, draft)
+  useSaving(saveNow, state, draft, isByHand)
   return { draft, change, state, error, clashes, choose, answer, discard, saveNow, readAgain, seenVersion, sent, isKept }
 }
 

@@ -9,11 +9,14 @@ const AGAIN_MS = 5000
 /** `found`: there is a draft from before the page was opened, and the member has not said yet whether it is to be saved. */
 export type SaveState = 'saved' | 'changed' | 'saving' | 'offline' | 'conflict' | 'failed' | 'found'
 
-/** When the draft is saved, and what is asked before the page is left without that. */
-export function useSaving(saveNow: () => Promise<boolean>, state: SaveState, draft: unknown) {
-  useSaveSoon(saveNow, state, draft)
-  useSaveOnLeave(saveNow, state)
-  useSaveKey(saveNow, state)
+const saveNothing = () => Promise.resolve(false)
+
+/** When the draft is saved, and what is asked before the page is left without that. With `isByHand`, it is not saved here. */
+export function useSaving(saveNow: () => Promise<boolean>, state: SaveState, draft: unknown, isByHand: boolean) {
+  const save = isByHand ? saveNothing : saveNow
+  useSaveSoon(save, state, draft)
+  useSaveOnLeave(save, state)
+  useSaveKey(save, state)
   useGuard(state)
 }
 

@@ -9,7 +9,7 @@ import { copyOf, keptFor, keptOf, pasteOf } from './model/copied.ts'
 import { type Command, firstPath, type Graph, keyFor, type Place, pathsOf, type Step, targetOf } from './model/graph.ts'
 import { begin, give, type History, redo, undo } from './model/history.ts'
 import { neighbours, numbersOf, outlineOf, type Row } from './model/outline.ts'
-import { type Journey, type Meta, STEPS, VERSIONS } from './search.ts'
+import { JOURNEY, type Journey, type Meta, STEPS, VERSIONS } from './search.ts'
 import { useWords, type Words } from './steps/words.ts'
 
 /** The graph that is edited, and everything by which canvas and outline show and change it. */
@@ -22,6 +22,8 @@ export type Editing = {
   words: (step: Step) => Words
   paths: (step: Step) => string[]
   mayWrite: boolean
+  /** The journey is live without ever having been published: its steps go live when they are saved, which a button does. */
+  isBornLive: boolean
   /** Whether there is something to publish. */
   hasDraft: boolean
   autosave: Autosave<Graph>
@@ -51,8 +53,11 @@ const graphOf = (steps: Readonly<Record<string, object>>): Graph =>
 
 const storedOf = (steps: Readonly<Record<string, object>>) => ({ value: graphOf(steps), version: versionOf(steps) })
 
+const isBornLive = ({ status, live_version }: Journey): boolean => status === 'live' && live_version === undefined
+
 /** The draft of a journey, saved as it changes. */
-function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>, isLocked: boolean): Autosave<Graph> {
+function useDraft(journey: Journey, steps: Readonly<Record<string, object>>, isLocked: boolean): Autosave<Graph> {
+  const { id } = journey
   const api = useApi()
   const project = useProject()
   const client = useQueryClient()
@@ -64,11 +69,19 @@ function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>, isLo
       own.current = graphOf(saved)
       client.setQueryData(keyOf(project.id, STEPS, { path: { journeyId: id } }), saved)
       void client.invalidateQueries({ queryKey: keyOf(project.id, VERSIONS) })
+      void client.invalidateQueries({ queryKey: keyOf(project.id, JOURNEY) })
       return storedOf(saved)
     },
     [api, id, client, project.id],
   )
-  const autosave = useAutosave({ key: `${project.id}.journey.${id}`, stored: graphOf(steps), save, reload, isLocked })
+  const autosave = useAutosave({
+    key: `${project.id}.journey.${id}`,
+    stored: graphOf(steps),
+    save,
+    reload,
+    isLocked,
+    isByHand: isBornLive(journey),
+  })
   const { readAgain } = autosave
   // Other steps than those that were saved here, such as of an earlier version that was published again.
   useEffect(() => {
@@ -130,6 +143,7 @@ export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<
     words,
     paths,
     mayWrite,
+    isBornLive: isBornLive(journey),
     hasDraft: newest?.results[0]?.status === 'draft',
     autosave,
     give: command,
