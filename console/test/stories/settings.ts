@@ -178,6 +178,6 @@ export const deletion = (site: () => Site) =>
       await agePage(page)
       await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
       await page.waitForURL(/\/p\/1$/)
-      await page.getByText('Taken away was deleted, or you no longer have a role in it.').waitFor()
+      await page.getByText('This project was deleted, or you no longer have a role in it.').waitFor()
     })
   })
