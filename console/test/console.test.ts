@@ -9,6 +9,7 @@ import { campaignNetwork } from './stories/campaign-network.ts'
 import { campaignSteps } from './stories/campaign-steps.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
+import { copiedSteps } from './stories/copied-steps.ts'
 import { dialogs } from './stories/dialogs.ts'
 import { domains } from './stories/domains.ts'
 import { editing } from './stories/editing.ts'
@@ -67,6 +68,7 @@ safeSaves(site)
 launches(site)
 unsaved(site)
 notLost(site)
+copiedSteps(site)
 keptDrafts(site)
 reports(site)
 editing(site)

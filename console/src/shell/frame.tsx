@@ -34,7 +34,7 @@ function Gone({ id }: { id: string }) {
   const router = useRouter()
   useEffect(() => {
     // A member who has deleted it is leaving already.
-    if (!router.latestLocation.pathname.startsWith(`/p/${id}`)) return
+    if (!`${router.latestLocation.pathname}/`.startsWith(`/p/${id}/`)) return
     notice(t('noProject.gone'))
     void router.navigate({ to: '/', ignoreBlocker: true })
   }, [router, id, t])

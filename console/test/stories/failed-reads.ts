@@ -4,6 +4,16 @@ import { memberPage } from './member-page.ts'
 
 const REFUSED = { status: 422, json: {} }
 
+const checklist = (site: () => Site) =>
+  test('once is read again, where what is done elsewhere appears by itself', async () => {
+    await using opened = await memberPage(site(), '/p/1')
+    const { page } = opened
+    await page.getByRole('heading', { level: 2, name: 'Set up' }).waitFor()
+    let tries = 0
+    await page.route(/\/api\/client\/schema\/events/, (route) => route.fulfill(REFUSED).then(() => tries++))
+    await expect.poll(() => tries, { timeout: 60_000 }).toBeGreaterThan(2)
+  })
+
 /** A screen that knows nothing does not look like one where all is well. */
 export const failedReads = (site: () => Site) =>
   describe('what cannot be read', () => {
@@ -24,4 +34,6 @@ export const failedReads = (site: () => Site) =>
       await page.getByText(shown).first().waitFor()
       expect(await page.getByRole('alert').count()).toBe(0)
     })
+
+    checklist(site)
   })

@@ -7,7 +7,7 @@ import { memberPage } from './member-page.ts'
 const SAVED_MS = 60_000
 
 /** Leaves no room in what this browser keeps for the console, until it is disposed of. */
-async function fullStorage(page: Page): Promise<AsyncDisposable> {
+export async function fullStorage(page: Page): Promise<AsyncDisposable> {
   await page.evaluate(`{
     let filler = ''
     for (let size = 8 * 1024 * 1024; size >= 1; size /= 2)
@@ -28,7 +28,7 @@ export const notLost = (site: () => Site) =>
       await site().api('PUT', template, { ...TEMPLATE, preheader: 'Second' })
       await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
       const { page } = opened
-      const [subject, preheader] = [page.getByLabel('Subject'), page.getByLabel('Preheader')]
+      const [subject, preheader] = [page.getByRole('textbox', { name: 'Subject' }), page.getByRole('textbox', { name: 'Preheader' })]
       await subject.fill('')
       await preheader.fill('Rewritten')
       await page.getByText('Your draft is kept in this browser.').waitFor()

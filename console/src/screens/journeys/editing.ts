@@ -4,6 +4,7 @@ import { type Autosave, ifVersion, useAutosave, versionOf } from '../../parts/au
 import { keyOf, useRead } from '../../parts/data.ts'
 import { isSame } from '../../parts/merge.ts'
 import { useSession } from '../../session/index.ts'
+import { copiesKey, keepInBrowser } from '../../session/keep.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
 import { copyOf, keptFor, keptOf, pasteOf } from './model/copied.ts'
 import { type Command, firstPath, type Graph, keyFor, type Place, pathsOf, type Step, targetOf } from './model/graph.ts'
@@ -31,8 +32,8 @@ export type Editing = {
   /** Adds a step of a kind into a way, or at the beginning. Returns its key. */
   add: (type: string, at: Place | undefined) => string
   move: (key: string, to: 'up' | 'down') => void
-  /** Keeps copies of steps in this browser, to be pasted into a journey of the project. */
-  copy: (keys: ReadonlySet<string>) => void
+  /** Keeps copies of steps in this browser, to be pasted into a journey of the project. Returns whether there was room for them. */
+  copy: (keys: ReadonlySet<string>) => boolean
   hasCopies: () => boolean
   /** Pastes the copied steps into a way, or at the beginning. Those of another journey come without their secrets. */
   paste: (at: Place | undefined) => Pasted
@@ -92,9 +93,6 @@ function useDraft(journey: Journey, steps: Readonly<Record<string, object>>, isL
   }, [steps, readAgain])
   return autosave
 }
-
-/** Where the copied steps of a member are kept. */
-const copiesKey = (member: number, project: number) => `carillon.copied-steps.${member}.${project}`
 
 /** The way into which a new step is added after another step: the first way out of that step. */
 export function afterStep({ graph, paths }: Pick<Editing, 'graph' | 'paths'>, key: string): Place | undefined {
@@ -161,7 +159,7 @@ export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<
       const path = firstPath(step.data, step.type, meta.steps)
       if (path !== undefined || targetOf(graph, place) === undefined) command({ do: 'move', key, to: place, path: path ?? 'default' })
     },
-    copy: (keys) => localStorage.setItem(copies, keptOf(journey.id, copyOf(graph, keys, rows))),
+    copy: (keys) => keepInBrowser(copies, keptOf(journey.id, copyOf(graph, keys, rows))),
     hasCopies: () => localStorage.getItem(copies) !== null,
     paste: (at) => {
       const text = localStorage.getItem(copies)
