@@ -659,7 +659,7 @@ export interface paths {
         get?: never;
         /**
          * Report that you have an object open in an editor, and list the other editors
-         * @description Repeat the request every 15 seconds. A member who sends no request for 40 seconds is treated as gone. The request does not keep the session alive.
+         * @description Repeat the request every 15 seconds. A member who sends no request for 40 seconds is treated as gone.
          */
         put: operations["setPresence"];
         post?: never;

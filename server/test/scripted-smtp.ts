@@ -23,8 +23,14 @@ const REPLIES: Required<Script> = {
   BODY: '250 2.0.0 OK queued as 7B3F1',
 }
 
-/** Starts a server. What the script leaves out succeeds. `cutsContent`: so many connections are reset when a part of the content has come. */
-export async function openScriptedSmtp(script: Script, { cutsContent = 0 } = {}): Promise<ScriptedSmtp> {
+/**
+ * Starts a server. What the script leaves out succeeds. `cutsContent`: so many connections are reset when a part of the content has come.
+ * `mailsMax`: so many emails are taken over a connection.
+ */
+export async function openScriptedSmtp(
+  script: Script,
+  { cutsContent = 0, mailsMax = Number.POSITIVE_INFINITY } = {},
+): Promise<ScriptedSmtp> {
   const replies = { ...REPLIES, ...script }
   const sockets = new Set<Socket>()
   let made = 0
@@ -37,6 +43,7 @@ export async function openScriptedSmtp(script: Script, { cutsContent = 0 } = {})
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
     const reply = (at: keyof Script) => (replies[at] === 'cut' ? socket.destroy() : socket.write(`${replies[at]}\r\n`))
     let inContent = false
+    let mails = 0
     let rest = ''
     reply('GREETING')
     socket.setEncoding('utf8').on('data', (text: string) => {
@@ -53,6 +60,8 @@ export async function openScriptedSmtp(script: Script, { cutsContent = 0 } = {})
           inContent = false
           received++
           reply('BODY')
+        } else if (!inContent && command === 'MAIL' && ++mails > mailsMax) {
+          socket.end('421 4.3.2 Too many emails\r\n')
         } else if (!inContent && command in replies) {
           reply(command)
           // Then a handshake begins, which this server does not understand.

@@ -6,19 +6,24 @@ export type SilentProxy = AsyncDisposable & {
   /** Leads to the server of `url` through the proxy. */
   url: string
   host: string
-  vanish(): void
+  /** With `closesNew`, new connections are closed at once, as by a load balancer. */
+  vanish(options?: { closesNew: boolean }): void
+  /** Refuses new connections, while those that exist go on. */
+  refuseNew(): void
 }
 
 export async function openSilentProxy(url: string): Promise<SilentProxy> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
   let hasVanished = false
+  let closesNew = false
   const keep = (socket: Socket) => {
     sockets.add(socket)
     socket.on('error', () => undefined)
   }
   const server = createServer((client) => {
     keep(client)
+    if (closesNew) client.destroy()
     if (hasVanished) return
     const target = connect(Number(port), hostname)
     keep(target)
@@ -31,12 +36,15 @@ export async function openSilentProxy(url: string): Promise<SilentProxy> {
   return {
     url: Object.assign(new URL(url), { search: '', host }).href,
     host,
-    vanish() {
+    vanish(options) {
       hasVanished = true
+      closesNew = options?.closesNew ?? false
       for (const socket of sockets) socket.unpipe().pause()
     },
+    refuseNew: () => void server.close(),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
+      // It has an error if it was closed before.
       await new Promise((resolve) => server.close(resolve))
     },
   }

@@ -842,18 +842,20 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect((await w.post(BATCH, [{ external_id: 'k' }])).status).toBe(200)
   })
 
-  test.each(['/api/client/sandbox/messages/1/release', '/api/client/campaigns/1/test'])(
-    'POST %s, which sends email at once, shares that limit',
-    async (path) => {
-      await using w = await world({ env: { RATE_EGRESS_PER_MIN: '3', RATE_WRITE: '1' } })
-      const send = () => w.post(path, { to: 'kim@example.com' })
-      expect(await statuses(3, send)).not.toContain(429)
-      const refused = await send()
-      expect([refused.status, refused.headers['ratelimit-policy']]).toEqual([429, '"egress";q=3;w=60'])
-      expect((await w.form('/api/ext/generic/dns/tcp-verifier', { domain_ip: '127.0.0.1', port: '0' })).status).toBe(429)
-      expect((await w.post(BATCH, [{ external_id: 'k' }])).status).toBe(200)
-    },
-  )
+  test.each([
+    ['/api/client/sandbox/messages/1/release', { to: 'kim@example.com' }],
+    ['/api/client/campaigns/1/test', { to: 'kim@example.com' }],
+    ['/api/client/providers/1/test', undefined],
+    ['/api/client/domains/1/verify', undefined],
+  ])('POST %s, which leaves the server at once, shares that limit', async (path, body) => {
+    await using w = await world({ env: { RATE_EGRESS_PER_MIN: '3', RATE_WRITE: '1' } })
+    const send = () => w.post(path, body)
+    expect(await statuses(3, send)).not.toContain(429)
+    const refused = await send()
+    expect([refused.status, refused.headers['ratelimit-policy']]).toEqual([429, '"egress";q=3;w=60'])
+    expect((await w.form('/api/ext/generic/dns/tcp-verifier', { domain_ip: '127.0.0.1', port: '0' })).status).toBe(429)
+    expect((await w.post(BATCH, [{ external_id: 'k' }])).status).toBe(200)
+  })
 
   test('a user token has an additional limit besides that of the key', async () => {
     await using w = await world({ env: { RATE_USER: '1' } })

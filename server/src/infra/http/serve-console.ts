@@ -39,7 +39,7 @@ async function memberContext(
 ): Promise<MemberCtx> {
   const { ctx, limits } = serving
   const { sessionId, memberId, name, organisationId, role } = await authenticateMember(serving, exchange, def.isUse ?? true)
-  const bucket = def.method === 'GET' ? 'read' : 'write'
+  const bucket = def.bucket ?? (def.method === 'GET' ? 'read' : 'write')
   Object.assign(exchange.headers, limits.spend([bucket], `member:${memberId}`, ctx.clock.now().getTime()))
   if (!organisationAtLeast(role, needed))
     throw new ApiError('permission_denied', 'Your role in the organisation does not permit this operation.', { reason: 'role' })

@@ -204,6 +204,13 @@ describe('the reply of a relay is returned in full', () => {
     expect(relay.connections().made).toBe(2)
   })
 
+  test('so it does if the relay does not offer pipelining', async () => {
+    await using relay = await openScriptedSmtp({}, { mailsMax: 1 })
+    await using relays = open()
+    for (let at = 0; at < 2; at++) expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
+    expect([relay.made(), relay.received()]).toEqual([2, 2])
+  })
+
   const large = { ...mail, content: Buffer.alloc(LARGER_THAN_SOCKETS_BYTES, `${'x'.repeat(900)}\r\n`) }
 
   test('an email whose connection breaks within its content goes over another one, and arrives once', async () => {

@@ -17,6 +17,9 @@ import { allowLongTransactions } from './limits.ts'
 /** Rows compress to a quarter at the lowest level already. */
 const COMPRESSION_LEVEL = 1
 
+/** A table of our own that cannot be read ends the backup: without its rows, it would not be one. */
+const OF_OTHERS = `c.relowner <> (select relowner from pg_class where oid = 'public.schema_migrations'::regclass)`
+
 /** Tables with their columns, except partitions, whose rows are those of their parents, and except what a crash empties. */
 const TABLES = `
   select c.relname::text as name,
@@ -24,7 +27,7 @@ const TABLES = `
           where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
   from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p'
-    and c.relname <> 'schema_migrations' and has_table_privilege(c.oid, 'select')
+    and c.relname <> 'schema_migrations' and not (${OF_OTHERS} and not has_table_privilege(c.oid, 'select'))
   order by 1`
 const PARTITIONS = `
   select c.relname::text as name, i.inhparent::regclass::text as parent, pg_get_expr(c.relpartbound, c.oid) as bound
@@ -34,7 +37,7 @@ const PARTITIONS = `
 /** Tables of others, which the user of the server may not read. */
 const UNREADABLE = `
   select c.relname::text as name from pg_class c
-  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and not has_table_privilege(c.oid, 'select')
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and ${OF_OTHERS} and not has_table_privilege(c.oid, 'select')
   order by 1`
 const UNLOGGED = `
   select c.relname::text as name,

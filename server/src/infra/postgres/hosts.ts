@@ -1,4 +1,5 @@
 /** Connections to the servers that a URL names, of which one at a time accepts writes. */
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { databaseHosts } from '../../lib/database-url.ts'
 import { withKnownStatements } from './known-statements.ts'
@@ -24,9 +25,6 @@ export type Hosts = {
   /** Lets the next client try another host, if this is the one that worked last. */
   leave(host: number): void
 }
-
-/** Why nothing answers at an address. */
-const SILENT = ['ETIMEDOUT', 'ECONNREFUSED', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH']
 
 /** The callbacks that the driver takes. */
 type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void)
@@ -127,13 +125,14 @@ function problemOf(
 async function doesAnswer(connectionString: string, withinMs: number): Promise<boolean> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: withinMs, application_name: 'carillon check' })
   client.on('error', () => undefined)
+  // Before TLS takes its place.
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
   try {
     await client.connect()
     void client.end()
     return true
-  } catch (error) {
-    const { code = '', message } = error as Error & { code?: string }
-    return !SILENT.includes(code) && !message.includes('timeout expired')
+  } catch {
+    return stream.bytesRead > 0
   }
 }
 

@@ -25,10 +25,14 @@ const POSTGRES_VERSION_MIN = 16
  */
 const SILENCE_MAX_MS = 60_000
 
-/** How long a migration waits for a lock, and how long it lets others pass then. */
+/** How long a migration waits for a lock, by the number of its tries, and how long it lets others pass then. */
 const LOCK_WAIT_MS = 2000
+const LOCK_WAIT_MAX_MS = 10_000
 const PAUSE_S = 3
+/** After so many tries the log says again that it waits. */
+const TRIES_LOGGED = 10
 const LOCK_NOT_AVAILABLE = '55P03'
+const DEADLOCK = '40P01'
 
 const SETTINGS: [name: string, value: string][] = [
   ['TimeZone', 'UTC'],
@@ -159,20 +163,20 @@ export function missingMigrations<M extends Applied>(migrations: M[], applied: A
 async function applyBetween(client: Client, migration: Migration, log: MigrationLog): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      return await apply(client, migration)
+      return await apply(client, migration, Math.min(tries * LOCK_WAIT_MS, LOCK_WAIT_MAX_MS))
     } catch (error) {
       const { cause } = error as Error & { cause?: { code?: string } }
-      if (cause?.code !== LOCK_NOT_AVAILABLE) throw error
+      if (cause?.code !== LOCK_NOT_AVAILABLE && cause?.code !== DEADLOCK) throw error
       await client.query('rollback')
-      if (tries === 1) log.info({ version: migration.version, name: migration.name }, 'waiting for a lock')
+      if (tries % TRIES_LOGGED === 1) log.info({ version: migration.version, name: migration.name }, 'waiting for a lock')
       await client.query(`select pg_sleep(${PAUSE_S})`)
     }
   }
 }
 
-async function apply(client: Client, { version, name, checksum, sql }: Migration): Promise<void> {
+async function apply(client: Client, { version, name, checksum, sql }: Migration, lockWaitMs: number): Promise<void> {
   try {
-    await client.query(`begin; set local lock_timeout = '${LOCK_WAIT_MS}ms'`)
+    await client.query(`begin; set local lock_timeout = '${lockWaitMs}ms'`)
     await client.query(sql)
     await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [version, name, checksum])
     await client.query('commit')

@@ -50,6 +50,39 @@ test('a statement that takes long is left alone while its host answers', async (
   expect(await db.value(Type.Integer(), sql`select 1::int as one from pg_sleep(1)`)).toBe(1)
 })
 
+test('a host that refuses new connections keeps those that it has: while another one gets answers, and for the whole time that it has to answer', async () => {
+  const url = await databaseUrl()
+  await using proxy = await openSilentProxy(url)
+  const silence = { lookEveryMs: 20, looks: 3, connectMs: 100 }
+  await using db = openDatabase({ url: proxy.url, connectionsMax: 2, name: 'test', clock: systemClock, silence })
+  await using patient = openDatabase({
+    ...{ url: proxy.url, connectionsMax: 1, name: 'test', clock: systemClock },
+    silence: { ...silence, connectMs: 30_000 },
+  })
+  await Promise.all([db.run(one), db.run(one), patient.run(one)])
+  proxy.refuseNew()
+  let hasEnded = false
+  const long = db.value(Type.Integer(), sql`select 1::int as one from pg_sleep(1)`).finally(() => {
+    hasEnded = true
+  })
+  const alone = patient.value(Type.Integer(), sql`select 1::int as one from pg_sleep(1)`)
+  const others = async () => {
+    while (!hasEnded) await db.run(one)
+  }
+  expect((await Promise.allSettled([long, alone, others()])).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+})
+
+test('a host whose new connections are closed without a word has vanished', async () => {
+  await using proxy = await openSilentProxy(await databaseUrl())
+  await using db = openDatabase({
+    ...{ url: proxy.url, connectionsMax: 1, name: 'test', clock: systemClock },
+    silence: { ...SOON, connectMs: 100 },
+  })
+  await db.run(one)
+  proxy.vanish({ closesNew: true })
+  expect(isDatabaseAway(await failureOf(db.run(one)))).toBe(true)
+})
+
 test('when a replica vanishes, what it was reading is read from the primary', async () => {
   const url = await databaseUrl()
   await using proxy = await openSilentProxy(url)

@@ -4,11 +4,12 @@
  * connections wait and have received nothing since.
  */
 import type { Duplex } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Clock } from '../../lib/clock.ts'
 import type { Hosts } from './hosts.ts'
 
-/** After so many looks without a byte, another connection is opened to see whether the host answers within `connectMs`. */
+/** After so many looks without a byte from a host, other connections are opened to see whether it answers within `connectMs`. */
 export type SilenceLimits = { lookEveryMs: number; looks: number; connectMs: number }
 
 export const SILENCE: SilenceLimits = { lookEveryMs: 1000, looks: 5, connectMs: 10_000 }
@@ -18,8 +19,9 @@ export const SILENCE_OF_REPLICA: SilenceLimits = { lookEveryMs: 500, looks: 3, c
 /** The members of the driver that its types leave out. */
 type Client = pg.PoolClient & { connection: { stream: Duplex & { bytesRead: number } }; _getActiveQuery(): unknown }
 
-/** What a connection had received at the last look, and for how many looks it has waited for more. */
-type Received = { bytes: number; silentLooks: number }
+/** What a connection had received at the last look, for how many looks it has received no more, and for how many of them it has waited. */
+type Received = { bytes: number; silentLooks: number; waitingLooks: number }
+const received = (client: Client): Received => ({ bytes: bytesOf(client), silentLooks: 0, waitingLooks: 0 })
 
 /** Watches the connections of a pool. Those of a host that does not answer any more are closed, so that their statements fail and the next host is tried. */
 export function watchSilence(pool: pg.Pool, hosts: Pick<Hosts, 'hostOf' | 'answers' | 'leave'>, clock: Clock, limits: SilenceLimits): void {
@@ -30,36 +32,53 @@ export function watchSilence(pool: pg.Pool, hosts: Pick<Hosts, 'hostOf' | 'answe
     for (;;) {
       await clock.sleep(limits.lookEveryMs, signal)
       if (signal.aborted) return
-      await Promise.all(silentHosts().map(check))
+      await Promise.all(silentHosts().map((host) => check(host, signal)))
     }
   }
 
-  function silentHosts(): (number | undefined)[] {
-    for (const [client, { bytes, silentLooks }] of open) {
-      const now = bytesOf(client)
-      const isWaiting = client._getActiveQuery() && now === bytes
-      open.set(client, { bytes: now, silentLooks: isWaiting ? silentLooks + 1 : 0 })
+  /** Those with a connection that waits, of which no connection has received a byte. */
+  function silentHosts(): number[] {
+    for (const [client, { bytes, silentLooks, waitingLooks }] of open) {
+      if (bytesOf(client) !== bytes) open.set(client, received(client))
+      else open.set(client, { bytes, silentLooks: silentLooks + 1, waitingLooks: client._getActiveQuery() ? waitingLooks + 1 : 0 })
     }
-    return [...new Set([...open].flatMap(([client, { silentLooks }]) => (silentLooks >= limits.looks ? [hosts.hostOf(client)] : [])))]
+    const waiting = [...open].filter(([, { waitingLooks }]) => waitingLooks >= limits.looks)
+    return [...new Set(waiting.map(([client]) => hosts.hostOf(client)))].flatMap((host) =>
+      host !== undefined && clientsOf(host).every(isSilent) ? [host] : [],
+    )
   }
 
-  async function check(host: number | undefined): Promise<void> {
-    if (host === undefined) return
-    const clients = [...open.keys()].filter((client) => hosts.hostOf(client) === host)
-    const before = clients.map(bytesOf)
-    const answers = await hosts.answers(host, limits.connectMs)
-    // If this process was busy, the answers have arrived and were not read.
-    if (!answers) await clock.sleep(1)
-    if (answers || clients.some((client, index) => bytesOf(client) !== before[index])) {
-      for (const client of clients) if (open.has(client)) open.set(client, { bytes: bytesOf(client), silentLooks: 0 })
+  async function check(host: number, signal: AbortSignal): Promise<void> {
+    const before = new Map(clientsOf(host).map((client) => [client, bytesOf(client)]))
+    const answers = await answersInTime(host, signal)
+    // If this process was busy, the answers have arrived and were not read. Sockets are read before this.
+    await setImmediate()
+    if (answers || clientsOf(host).some((client) => bytesOf(client) !== before.get(client))) {
+      for (const client of clientsOf(host)) open.set(client, received(client))
       return
     }
     hosts.leave(host)
-    for (const { connection } of clients) connection.stream.destroy(lost())
+    for (const { connection } of clientsOf(host)) connection.stream.destroy(lost())
   }
 
+  /** One that refuses may be busy, so it is asked again until the time is over. */
+  async function answersInTime(host: number, signal: AbortSignal): Promise<boolean> {
+    let isOver = false
+    void clock.sleep(limits.connectMs, signal).then(() => {
+      isOver = true
+    })
+    for (;;) {
+      if (await hosts.answers(host, limits.connectMs)) return true
+      await clock.sleep(limits.lookEveryMs, signal)
+      if (isOver) return false
+    }
+  }
+
+  const clientsOf = (host: number) => [...open.keys()].filter((client) => hosts.hostOf(client) === host)
+  const isSilent = (client: Client) => (open.get(client)?.silentLooks ?? 0) >= limits.looks
+
   pool.on('connect', (client) => {
-    open.set(client as Client, { bytes: 0, silentLooks: 0 })
+    open.set(client as Client, received(client as Client))
     if (open.size > 1) return
     over = new AbortController()
     void watch(over.signal)

@@ -133,7 +133,7 @@ export const settings = {
   RATE_EXT: count(50, 'Utility calls per second per key. 0 disables the limit.'),
   RATE_EGRESS_PER_MIN: count(
     60,
-    'SPF look-ups, TCP checks, test sends of campaigns and released sandbox emails per minute per key. 0 disables the limit.',
+    'SPF look-ups, TCP checks, test sends of campaigns, released sandbox emails, tests of providers and checks of domains per minute per key. 0 disables the limit.',
   ),
   RATE_USER: count(10, 'Requests per second with a user token, per user. 0 disables the limit.'),
   RATE_PAGE: count(

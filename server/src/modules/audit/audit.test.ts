@@ -4,6 +4,7 @@ import { subscriptionTo } from '../../../test/blasts.ts'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import { changesOf, MASK } from './changes.ts'
 
 const AUDIT = '/api/client/audit'
@@ -231,6 +232,29 @@ describe('the chain', () => {
     for (const name of ['A', 'B', 'C']) await w.post('/api/client/lists', { name, type: 'static' })
     await select(w, `${statement} and project_id = ${w.projectId}`)
     expect(await check(w)).toMatchObject({ is_intact: false, first_wrong })
+  })
+
+  test('shows that its end is gone', async () => {
+    await using w = await world()
+    await w.post('/api/client/lists', { name: 'A', type: 'static' })
+    await select(w, `delete from audit_chains where project_id = ${w.projectId}`)
+    expect(await check(w)).toEqual({ is_intact: false, entries: 1, first_wrong: 2 })
+  })
+
+  test('is intact while an entry that a slow clock wrote is deleted by age before its neighbours', async () => {
+    await using w = await world()
+    const write = (name: string) => w.post('/api/client/lists', { name, type: 'static' })
+    await write('A')
+    w.advance(-HOUR_MS)
+    await write('B')
+    w.advance(HOUR_MS)
+    await write('C')
+    w.advance(400 * DAY_MS - HOUR_MS / 2)
+    await w.drain('audit.purge')
+    expect((await entries(w)).map(({ position }) => position).sort()).toEqual([1, 3])
+    expect(await check(w)).toEqual({ is_intact: true, entries: 2, first_wrong: null })
+    await select(w, `delete from audit_entries where position = 3 and project_id = ${w.projectId}`)
+    expect(await check(w)).toMatchObject({ is_intact: false, first_wrong: 3 })
   })
 })
 

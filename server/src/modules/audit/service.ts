@@ -124,6 +124,7 @@ export async function checkChain(ctx: CallerCtx): Promise<AuditCheck> {
   for (;;) {
     const rows = await queries.chainAfter(ctx, chain, last?.position ?? 0, CHECKED_AT_ONCE)
     for (const row of rows) {
+      if (last && row.position > last.position + 1 && row.position <= (await purgedUpTo(ctx, chain)) + 1) last = undefined
       if (!follows(last, row)) return { is_intact: false, entries, first_wrong: row.position }
       entries++
       first ??= row.position
@@ -131,13 +132,21 @@ export async function checkChain(ctx: CallerCtx): Promise<AuditCheck> {
     }
     if (rows.length < CHECKED_AT_ONCE) break
   }
-  // Read again, because entries may have been deleted by age since. None may be missing between these and the end that was read before.
-  const purged = (await queries.endsOfChain(ctx, chain))?.purged_position ?? 0
+  // None may be missing between the last that was deleted by age and the end that was read before.
+  const endsNow = await queries.endsOfChain(ctx, chain)
+  const purged = endsNow?.purged_position ?? 0
   if (first !== undefined && first > purged + 1) return { is_intact: false, entries, first_wrong: first }
-  const reached = last?.position ?? purged
-  const isWhole = ends === undefined || reached >= ends.position
+  const reached = Math.max(last?.position ?? 0, purged)
+  const isWhole = endsNow === undefined ? entries === 0 : reached >= (ends?.position ?? 0)
   return { is_intact: isWhole, entries, first_wrong: isWhole ? null : reached + 1 }
 }
+
+/**
+ * How far entries were deleted by age. It is read whenever some are missing, because it can have happened since others were read. Entries before
+ * may be left: those with the time of a clock that was ahead.
+ */
+const purgedUpTo = async (ctx: CallerCtx, chain: queries.Chain): Promise<number> =>
+  (await queries.endsOfChain(ctx, chain))?.purged_position ?? 0
 
 /** Whether an entry is as it was written, and follows the one before. The first that is left follows one that was deleted by age. */
 function follows(last: { position: number; hash: string } | undefined, row: AuditRow): boolean {

@@ -92,6 +92,7 @@ export const providerRoutes = [
     audit: { none: 'a test changes nothing' },
     params,
     records: 'around_call',
+    bucket: 'egress',
     reply: ProviderTest,
     run: (ctx, { params }) => testProvider(ctx, params.providerId),
   }),

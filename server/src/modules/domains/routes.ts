@@ -85,6 +85,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     audit: { none: 'it stores what the DNS says' },
     params,
     records: 'around_call',
+    bucket: 'egress',
     reply: Domain,
     run: (ctx, { params }) => verifyDomain(ctx, params.domainId, resolver(ctx)),
   }),

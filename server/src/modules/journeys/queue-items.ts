@@ -7,7 +7,16 @@ type Who = { journey_id: JourneyId; user_id: UserId; entrance_id?: number }
 /** As it is stored in an entry of the kind `journeys`. */
 export type JourneyItem = Who &
   (
-    | { do: 'enter'; entrance?: string; cause: string; data?: Record<string, unknown>; key?: string; depth?: number }
+    | {
+        do: 'enter'
+        entrance?: string
+        cause: string
+        data?: Record<string, unknown>
+        key?: string
+        depth?: number
+        /** The user does not enter if they have entered since this instant. */
+        unless_entered_since?: string
+      }
     | { do: 'move'; to: string }
     /** Skips the step of this visit. Items of earlier versions of the server have none. */
     | { do: 'skip'; visit?: number }

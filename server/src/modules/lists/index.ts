@@ -27,6 +27,7 @@ export {
   audienceSize,
   countMemberships,
   listsOfMembers,
+  membersAfter,
   membersAmong,
   membershipsIn,
   membersInZones,

@@ -313,7 +313,7 @@ describe('a session', () => {
     expect((await end()).error.reason).toBe('session_invalid')
   })
 
-  test('is not kept by requests that a page makes by itself, with a project or without, and by news of an open editor', async () => {
+  test('is not kept by requests that a page makes by itself, with a project or without, and by news of an editor that is only open', async () => {
     await using w = await world()
     const { headers, id } = await member(w, 'member', 'editor')
     const end = async () => (await w.get('/api/console/session/end', { key: null, headers })).body.expires_at
@@ -325,12 +325,15 @@ describe('a session', () => {
       await session(w, background),
       await w.get('/api/client/projects', { key: null, headers: background }),
       await w.get('/api/client/lists', { key: null, headers: { ...background, 'carillon-project': String(w.projectId) } }),
-      await w.put('/api/console/presence', about, { key: null, headers }),
+      await w.put('/api/console/presence', about, { key: null, headers: background }),
     ]
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     expect([await end(), await select(w, `select active_at from members where id = ${id}`)]).toEqual([expiresAt, activeAt])
     await w.get('/api/client/lists', { key: null, headers: { ...headers, 'carillon-project': String(w.projectId) } })
     expect(Date.parse(await end()) - Date.parse(expiresAt)).toBe(120_000)
+    w.advance('2 minutes')
+    await w.put('/api/console/presence', about, { key: null, headers })
+    expect(Date.parse(await end()) - Date.parse(expiresAt)).toBe(240_000)
   })
 
   test('is listed, and revoked from another one; signing out ends its own', async () => {

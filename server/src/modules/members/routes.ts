@@ -125,9 +125,8 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     path: '/api/console/presence',
     summary: 'Report that you have an object open in an editor, and list the other editors.',
     description:
-      'Repeat the request every 15 seconds. A member who sends no request for 40 seconds is treated as gone. The request does not keep the session alive.',
+      'Repeat the request every 15 seconds. A member who sends no request for 40 seconds is treated as gone.',
     access: { member: 'member' },
-    isUse: false,
     body: PresenceInput,
     audit: { none: 'nothing is changed' },
     errors: ['resource_missing'],

@@ -13,7 +13,7 @@ describe('checkRule', () => {
     ['of the greatest depth', nested(8)],
     ['of the greatest width', wide(2, 50)],
     ['with an empty value', { attribute: 'data.plan', is: '' }],
-    ['with the longest path', { attribute: `data.${'x'.repeat(995)}`, is: 1 }],
+    ['with the longest path', { attribute: `data.${[255, 255, 255, 227].map((length) => 'x'.repeat(length)).join('.')}`, is: 1 }],
     ['with a path that has a dot in a key', { attribute: 'data.a\\.b.c', is: 1 }],
     [
       'with all members of an event condition',
@@ -81,7 +81,10 @@ describe('checkRule', () => {
     [{ attribute: 'data.plan', contains: '' }, [['parameter_invalid_empty', 'rule.contains']]],
     [{ attribute: 'data.plan', contains: ['pro'] }, [['parameter_invalid_format', 'rule.contains']]],
     [{ attribute: 'data.plan', contains: 'x'.repeat(1001) }, [['validation_failed', 'rule.contains']]],
-    [{ attribute: `data.${'x'.repeat(996)}`, is: 1 }, [['validation_failed', 'rule.attribute']]],
+    [
+      { attribute: `data.${[255, 255, 255, 228].map((length) => 'x'.repeat(length)).join('.')}`, is: 1 },
+      [['validation_failed', 'rule.attribute']],
+    ],
     [{ attribute: 'data.plan', is_set: 'yes' }, [['parameter_invalid_format', 'rule.is_set']]],
     [{ attribute: 'data.score', greater_than: '50' }, [['parameter_invalid_format', 'rule.greater_than']]],
     [{ attribute: 'data.score', between: [1] }, [['validation_failed', 'rule.between']]],
@@ -129,7 +132,10 @@ describe('checkRule', () => {
     [{ event: 'list_left', where: [{ attribute: 'data.list_id', is_not: 3 }] }, [['validation_failed', 'rule.where']]],
     [{ event: 'list_left', where: [{ attribute: 'data.list_id', is: '3' }] }, [['validation_failed', 'rule.where']]],
     [{ event: 'list_left', where: [{ attribute: 'data.list_id', is: 0 }] }, [['validation_failed', 'rule.where']]],
-    [{ event: 'a', where: [{ attribute: `data.${'x'.repeat(996)}`, is: 1 }] }, [['validation_failed', 'rule.where[0].attribute']]],
+    [
+      { event: 'a', where: [{ attribute: `data.${[255, 255, 255, 228].map((length) => 'x'.repeat(length)).join('.')}`, is: 1 }] },
+      [['validation_failed', 'rule.where[0].attribute']],
+    ],
 
     [{ list: 'VIP' }, [['parameter_invalid_format', 'rule.list']]],
     [{ list: 0 }, [['validation_failed', 'rule.list']]],

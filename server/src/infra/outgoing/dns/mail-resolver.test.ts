@@ -300,11 +300,12 @@ describe('a question', () => {
   })
 
   test('to a server that the network cannot reach have failed, and the next server is asked', async () => {
-    // No socket may be connected to the broadcast address, wherever the test runs.
+    // No socket may be connected to the broadcast address. Without a route to anywhere, the reason is another one.
     const domain = fresh()
     internet.dns.set(domain, { mx: [[10, 'mx.hosts.example']] })
     await using alone = open({ servers: ['255.255.255.255'] })
-    expect(await alone.mx(domain)).toEqual({ is: 'failed', reason: 'The MX records could not be looked up: EACCES.' })
+    const reason = expect.stringMatching(/^The MX records could not be looked up: (?:EACCES|ENETUNREACH)\.$/)
+    expect(await alone.mx(domain)).toEqual({ is: 'failed', reason })
     await using first = open({ servers: ['255.255.255.255', internet.dns.server] })
     expect(await first.mx(domain)).toMatchObject({ is: 'hosts' })
   })

@@ -696,6 +696,34 @@ describe('connections', () => {
     expect(hostOf(name).counts.made).toBe(1)
   })
 
+  test('an email that may not be sent any more waits for no further one', async () => {
+    const clock = createTestClock()
+    using client = open({ clock })
+    const name = host({ tls: 'garbage' })
+    let [left, isRevoked] = [1, false]
+    const nextAt = clock.now().getTime() + 60_000
+    const admitConnection = () => ({ isAdmitted: left-- > 0 || clock.now().getTime() >= nextAt, nextAt })
+    const delivering = client.deliver(routeTo(name), { ...kim, mayBeSent: () => !isRevoked }, { ...LIMITS, admitConnection })
+    await expect.poll(() => left).toBeLessThan(0)
+    isRevoked = true
+    clock.advance(60_000)
+    expect(outcomes(await delivering)).toEqual(['kim temporary recipient'])
+    expect(hostOf(name).counts.made).toBe(1)
+  })
+
+  test('an email that went over another one meanwhile takes no further one', async () => {
+    const clock = createTestClock()
+    using client = open({ clock })
+    const busy = { GREETING: ({ connection }: At) => (connection === 2 ? '421 4.3.2 busy' : undefined) }
+    const name = host({ script: { ...busy, BODY: ({ connection }) => (connection === 1 ? { delayMs: 300 } : undefined) } })
+    const route = routeTo(name, host())
+    const all = await many(client, route, 2, rarely(clock, 2))
+    expect(all.flatMap(outcomes)).toEqual(['kim delivered 250', 'kim delivered 250'])
+    clock.advance(2400)
+    await client.deliver(routeTo(host()), kim, LIMITS)
+    expect(route.hosts.map(({ host }) => hostOf(host).counts.made)).toEqual([2, 0])
+  })
+
   const silent = (connections: number) => ({
     script: { BODY: ({ connection }: At) => (connection <= connections ? ends('silence') : undefined) },
   })

@@ -51,7 +51,8 @@ export type SessionEvents = {
 }
 
 export type Unopened = { is: 'failed'; steps: DeliveryStep[]; outcome: UnopenedOutcome }
-export type Opened = { is: 'open'; session: MxSession } | Unopened
+/** `unwanted`: the search for a host has ended early. */
+export type Opened = { is: 'open'; session: MxSession } | Unopened | { is: 'unwanted'; steps: DeliveryStep[] }
 
 /** One host that is tried. `steps` grow with what happens. */
 type Visit = {
@@ -62,7 +63,7 @@ type Visit = {
   readonly route: Route
   readonly limits: SiteLimits
   readonly steps: DeliveryStep[]
-  /** Resolves when the site gets a connection; to false if this server is stopping. */
+  /** Resolves when the site gets a connection; to false if it is not wanted any more. */
   readonly admitted: () => Promise<boolean>
 }
 
@@ -72,31 +73,38 @@ type Left = { is: 'left'; isAbsent: boolean; outcome: UnopenedOutcome }
 /** For how long a host whose TLS failed is not asked for it again. */
 const PLAIN_MS = 3 * DAY_MS
 
-/** Tries the hosts of a route in order. Rejects only if a test would connect to the outside. */
-export async function openAt(tools: OpeningTools, route: Route, limits: SiteLimits, events: SessionEvents): Promise<Opened> {
+/** Tries the hosts of a route in order, while `isWanted`. Rejects only if a test would connect to the outside. */
+export async function openAt(
+  tools: OpeningTools,
+  route: Route,
+  limits: SiteLimits,
+  events: SessionEvents,
+  isWanted: () => boolean,
+): Promise<Opened> {
   const steps: DeliveryStep[] = []
   const reasons: Left[] = []
-  const admitted = admissionsOf(tools, limits)
+  const admitted = admissionsOf(tools, limits, isWanted)
   for (const [index, { host }] of route.hosts.entries()) {
     const tried = await tryHost({ tools, events, host, isLast: index === route.hosts.length - 1, route, limits, steps, admitted })
     if (tried.is === 'open') return tried
+    if (tried.is === 'unwanted') return { is: 'unwanted', steps }
     reasons.push(tried)
   }
   return { is: 'failed', steps, outcome: outcomeOf(reasons, route) }
 }
 
 /** The first connection was admitted before. Each further one waits, since the next host or address may be the one that takes the mail. */
-function admissionsOf({ clock, closing }: OpeningTools, { admitConnection }: SiteLimits): () => Promise<boolean> {
+function admissionsOf({ clock, closing }: OpeningTools, { admitConnection }: SiteLimits, isWanted: () => boolean): () => Promise<boolean> {
   let isFirst = true
   return async () => {
     const wasFirst = isFirst
     isFirst = false
-    while (!wasFirst && !closing.aborted) {
+    while (!wasFirst && !closing.aborted && isWanted()) {
       const connection = admitConnection?.()
-      if (connection?.isAdmitted !== false) break
+      if (connection?.isAdmitted !== false) return true
       await clock.sleep(Math.max(1, connection.nextAt - clock.now().getTime()), closing)
     }
-    return !closing.aborted
+    return wasFirst && !closing.aborted
   }
 }
 
@@ -117,7 +125,7 @@ function outcomeOf(reasons: Left[], { isPartial }: Route): UnopenedOutcome {
   return reason?.outcome ?? (refusedHere(550, '5.4.4', 'The domain has no mail hosts.') as UnopenedOutcome)
 }
 
-async function tryHost(visit: Visit): Promise<{ is: 'open'; session: MxSession } | Left> {
+async function tryHost(visit: Visit): Promise<{ is: 'open'; session: MxSession } | Left | { is: 'unwanted' }> {
   const { tools, host, route, limits, steps } = visit
   const found = await usableAddresses(tools, host)
   if (found.is !== 'addresses') {
@@ -155,17 +163,11 @@ async function tryAddress(
   return tryAddress(visit, demand, address, true)
 }
 
-type Tried = { is: 'open'; session: MxSession } | Left | { is: 'unconnected'; failure: Failure } | { is: 'tls failed' }
-
-const STOPPED: Failure = {
-  is: 'broken',
-  stage: 'CONNECT',
-  error: Object.assign(new Error('This server is stopping'), { code: 'ECLOSED' }),
-}
+type Tried = { is: 'open'; session: MxSession } | Left | { is: 'unconnected'; failure: Failure } | { is: 'tls failed' } | { is: 'unwanted' }
 
 async function tryOnce(visit: Visit, demand: TlsDemand, address: string, isPlain: boolean): Promise<Tried> {
   const { tools, host, steps, isLast } = visit
-  if (!(await visit.admitted())) return { is: 'unconnected', failure: STOPPED }
+  if (!(await visit.admitted())) return { is: 'unwanted' }
   const localAddress = sourceFor(tools.sources, address)
   let socket: Socket
   try {

@@ -61,6 +61,22 @@ describe('the route to a domain', () => {
     expect(routing).toMatchObject({ route: { site: '7 hosts', hosts: mx.hosts.slice(0, 5) } })
   })
 
+  test.each<[number, number, MtaStsPolicy['mode'], true | undefined]>([
+    [5, 0, 'none', undefined],
+    [6, 0, 'none', true],
+    [5, 0, 'enforce', undefined],
+    [6, 0, 'enforce', true],
+    [5, 6, 'enforce', undefined],
+    [5, 6, 'testing', true],
+  ])('is partial if a host that may take the email is left out: %i named and %i others, with a policy in the mode %s', (...given) => {
+    const [named, others, mode, isPartial] = given
+    const some = (count: number, domain: string) =>
+      Array.from({ length: count }, (_, at) => ({ host: `mx${at}.${domain}`, preference: 10 }))
+    const mx = { ...found, hosts: [...some(others, 'old.example'), ...some(named, 'example.org')] }
+    const routing = routeOf({ ...facts, mx, policy: { ...policy, mode } })
+    expect(routing.is === 'route' && routing.route.isPartial).toBe(isPartial)
+  })
+
   test('has five hosts that the policy names, however many others come first', () => {
     const old = Array.from({ length: 7 }, (_, at) => ({ host: `mx${at}.old.example`, preference: 10 }))
     const named = Array.from({ length: 6 }, (_, at) => ({ host: `mx${at}.example.org`, preference: 20 }))

@@ -20,7 +20,7 @@ export function routeOf({ domain, mx, policy, siteOf }: DomainFacts): Routing {
         : []
       const asked =
         policy?.mode === 'enforce' ? { enforcedHosts: policy.mx } : policy?.mode === 'testing' ? { isTested: true as const } : {}
-      const route = { site: siteOf(mx.hosts), domain, hosts: hostsTried(mx.hosts, policy), steps, isSecure: mx.isSecure, ...asked }
+      const route = { site: siteOf(mx.hosts), domain, ...hostsTried(mx.hosts, policy), steps, isSecure: mx.isSecure, ...asked }
       return { is: 'route', route }
     }
     case 'null-mx':
@@ -50,10 +50,11 @@ export function routeOf({ domain, mx, policy, siteOf }: DomainFacts): Routing {
 }
 
 /** The hosts that a policy does not name get no mail (RFC 8461 §4.1), so they do not count. Some are in the route, so that its steps tell of them. */
-function hostsTried(hosts: readonly MxHost[], policy: MtaStsPolicy | null): readonly MxHost[] {
+function hostsTried(all: readonly MxHost[], policy: MtaStsPolicy | null): Pick<Route, 'hosts' | 'isPartial'> {
   let [named, others] = [0, 0]
   const isNamed = ({ host }: MxHost) => policy?.mode !== 'enforce' || matchesMx(policy.mx, host)
-  return hosts.filter((host) => (isNamed(host) ? ++named : ++others) <= HOSTS_TRIED_MAX)
+  const hosts = all.filter((host) => (isNamed(host) ? ++named : ++others) <= HOSTS_TRIED_MAX)
+  return { hosts, ...(named > HOSTS_TRIED_MAX && { isPartial: true }) }
 }
 
 /** A permanent failure that no host was asked about, with the codes that the RFCs give it. */

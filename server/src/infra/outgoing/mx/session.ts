@@ -50,8 +50,8 @@ export function mayCarry({ connection, host, dane, isTest }: MxSession, route: R
 /** Do both have the same hosts, of which the same is asked? Then what no host of one does, none does for the other. */
 export const isSameRoute = (a: Route, b: Route): boolean => a === b || demandsOf(a) === demandsOf(b)
 
-const demandsOf = ({ hosts, enforcedHosts, isSecure = false, isTested }: Route): string =>
-  JSON.stringify([hosts.map(({ host }) => host), enforcedHosts, isSecure, isTested === true])
+const demandsOf = ({ hosts, enforcedHosts, isSecure = false, isTested, isPartial }: Route): string =>
+  JSON.stringify([hosts.map(({ host }) => host), enforcedHosts, isSecure, isTested === true, isPartial === true])
 
 export const envelopeOf = ({ from, to, needs8Bit, needsSmtpUtf8, envelopeId, returns, reports }: OutgoingMail): Envelope => ({
   from,

@@ -7,7 +7,7 @@ import type { MailResult, OpenMail } from '../../../lib/smtp/session.ts'
 import type { Failure } from '../smtp/failures.ts'
 import { faultOf, sentenceOf } from '../smtp/words.ts'
 import { closedAtOnce, type Opened, type OpeningTools, openAt, type SessionEvents, type Unopened } from './opening.ts'
-import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
+import type { AttemptOutcome, DeliveryStep, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
 import { lackingOutcomes, type Outcomes, outcomesOf, sameFor } from './recipients.ts'
 import { envelopeOf, isSameRoute, type MxSession, mayCarry, type Waiting as WaitingMail } from './session.ts'
 
@@ -225,7 +225,8 @@ async function open(state: State, mail: Waiting): Promise<void> {
   mail.isOpening = true
   let opened: Opened
   try {
-    opened = await openAt(state.tools, mail.route, state.limits, state.events)
+    const isWanted = () => state.waiting.includes(mail) && !isRevoked(mail)
+    opened = await openAt(state.tools, mail.route, state.limits, state.events, isWanted)
   } catch (error) {
     drop(state, mail)
     mail.reject(error)
@@ -235,6 +236,7 @@ async function open(state: State, mail: Waiting): Promise<void> {
     mail.isOpening = false
   }
   if (opened.is === 'failed') failed(state, mail, opened)
+  else if (opened.is === 'unwanted') reportLater(state, opened.steps)
   else if (state.isClosed) opened.session.connection.destroy('ECLOSED', 'This server is stopping')
   else if (!opened.session.isLeaving) {
     state.sessions.add(opened.session)
@@ -255,11 +257,8 @@ function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void
   const open = state.opening + [...state.sessions].filter(({ isLeaving }) => !isLeaving).length
   if (open > 0) state.taken = { connections: open, untilMs: performance.now() + TAKEN_MS }
   if (!state.waiting.includes(mail)) {
-    // It was sent over another session meanwhile. The next mail reports the failure, so that the site gets fewer connections.
-    state.sessions
-      .values()
-      .next()
-      .value?.firstSteps.push(...steps)
+    // It was sent over another session meanwhile.
+    reportLater(state, steps)
     return
   }
   mail.steps.push(...steps)
@@ -271,6 +270,13 @@ function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void
     other.failed = { ...outcome, isShared: true }
   }
 }
+
+/** The next mail reports the failure, so that the site gets fewer connections. */
+const reportLater = ({ sessions }: State, steps: DeliveryStep[]) =>
+  sessions
+    .values()
+    .next()
+    .value?.firstSteps.push(...steps)
 
 const canBeCarried = ({ sessions, limits }: State, { route }: Waiting, mailsMax = Number.POSITIVE_INFINITY): boolean =>
   [...sessions].some((session) => !session.isLeaving && session.mails < mailsMax && mayCarry(session, route, limits))

@@ -185,7 +185,9 @@ const beginSession = (state: State, socket: Socket): Promise<{ failure: Failure 
         resolve(opened)
       },
       finished(mail, result) {
-        mail.resolve({ ...result, peer: connection.peer() })
+        const isEnd = result.is === 'refused' && result.reply.code === CLOSING && result.stage !== 'DATA'
+        if (isEnd && (sent.get(connection) ?? 0) > 1) retry(state, mail, { ...result, peer: connection.peer() })
+        else mail.resolve({ ...result, peer: connection.peer() })
         distribute(state)
         // The relay counts the connection until it is closed.
         if (connection.isIdle() && (sent.get(connection) ?? 0) >= MAILS_PER_CONNECTION_MAX) connection.quit()

@@ -27,3 +27,14 @@ test('a schedule without a start has that of the live journey', async () => {
   expect((await found('FREQ=DAILY', starts))[0]?.local).toBe('2026-08-01T09:20')
   expect((await found('FREQ=WEEKLY', starts))[0]?.local).toBe('2026-08-08T00:00')
 })
+
+test('a schedule whose journey was published within the window has the occurrences before it too, at the same time of day and week', async () => {
+  const starting = (schedule: string) => found(schedule, new Map([[startKey('start', schedule), at('2026-10-28T09:20:00Z')]]))
+  const daily = await starting('FREQ=DAILY')
+  expect(daily).toHaveLength(90)
+  expect(daily[0]?.local).toBe('2026-08-01T09:20')
+  // The publication was on a Wednesday.
+  expect((await starting('FREQ=WEEKLY')).map(({ local }) => local).slice(0, 2)).toEqual(['2026-08-05T09:20', '2026-08-12T09:20'])
+  const monthly = (await starting('FREQ=MONTHLY')).map(({ local }) => local)
+  expect(monthly).toEqual(['2026-08-28T09:20', '2026-09-28T09:20', '2026-10-28T09:20'])
+})

@@ -1,8 +1,10 @@
 /** The occurrences of schedules in a window. Pure. */
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
+import { DAY_MS } from '../../../lib/times.ts'
 import type { Graph } from '../engine/graph.ts'
 import { causes } from '../engine/ids.ts'
 import { compileSchedule, localsThrough, type Occurrence, occurrencesAmong } from '../schedule.ts'
+import { instantOfLocal, localOf } from '../times.ts'
 import type { SimulatedItem, SimulatedUser } from '../simulation/user.ts'
 
 type Window = { since: Date; until: Date }
@@ -20,7 +22,8 @@ export async function scheduledOf({ entrances }: Graph, { since, until }: Window
   const found: Scheduled[] = []
   for (const { step, settings } of entrances) {
     if (settings.trigger !== 'schedule' || settings.schedule === undefined || settings.list_id === undefined) continue
-    const schedule = await compileSchedule(settings.schedule, starts.get(startKey(step, settings.schedule)) ?? since, zone)
+    const begun = starts.get(startKey(step, settings.schedule)) ?? since
+    const schedule = await compileSchedule(settings.schedule, startBy(since, begun, settings.schedule, zone), zone)
     const locals = await localsThrough(schedule, since, until)
     const known = new Map<string, Occurrence[]>()
     const inZone = (name: string) => {
@@ -32,6 +35,24 @@ export async function scheduledOf({ entrances }: Graph, { since, until }: Window
   }
   return found
 }
+
+const WEEK_DAYS = 7
+/** After four years the day of the month is the same, also of 29 February. */
+const FOUR_YEARS_DAYS = 1461
+
+/**
+ * The start of a schedule, moved back in the local time of a zone if it is within the window, because all of the window is simulated. The time
+ * of day stays the same, and so does the weekday, or the day of the month if the rule takes that from its start.
+ */
+function startBy(since: Date, start: Date, schedule: string, zone: string): Date {
+  if (start <= since) return start
+  const pieceMs = (/FREQ=(?:MONTHLY|YEARLY)/i.test(schedule) ? FOUR_YEARS_DAYS : WEEK_DAYS) * DAY_MS
+  const pieces = Math.ceil((start.getTime() - since.getTime() + DAY_MS) / pieceMs)
+  const local = new Date(Date.parse(`${localOf(start, zone)}Z`) - pieces * pieceMs)
+  return instantOfLocal(local.toISOString().slice(0, LOCAL_LENGTH), zone)
+}
+
+const LOCAL_LENGTH = 'yyyy-mm-ddThh:mm'.length
 
 /** The items of a user with the occurrences at which the user may enter, if they are in the list then. */
 export function withScheduled(

@@ -7,11 +7,11 @@ import type { EffectResult, EntryEvent } from '../steps/step.ts'
 import type { Question, Task } from './advance.ts'
 import { add } from './counts.ts'
 import { type Entrance, enter } from './entrance.ts'
-import { decideEntry, ENTRIES_PER_DAY, type EntranceStep, type Entry, type EntryFact, entrancesFor } from './entry.ts'
+import { decideEntry, ENTRIES_PER_DAY, type EntranceStep, type Entry, type EntryFact, type EntryState, entrancesFor } from './entry.ts'
 import type { Fact, Occasion } from './facts.ts'
 import type { CompiledStep, Graph } from './graph.ts'
 import { causes, entranceId, keyHash } from './ids.ts'
-import { activeOf, type Candidate, deltaOf, exit, type Run } from './run.ts'
+import { activeOf, type Candidate, deltaOf, exit, LATE_MS, type Run } from './run.ts'
 
 /** A fact that a user may enter a journey by. */
 export type Attempt = { userId: UserId; at: Date; graph: Graph; fact: EntryFact; event: EntryEvent | null }
@@ -54,7 +54,10 @@ function attemptOf(run: Run, item: JourneyItem, userId: UserId, at: Date): Attem
   const { cause, data = {}, depth = 0, entrance = null, key = null } = item
   const shared = { cause, data, depth, at }
   const isSweep = !cause.startsWith('api:') && entrance !== null
-  const fact: EntryFact = isSweep ? { is: 'sweep', step: entrance, ...shared } : { is: 'api', step: entrance, key, ...shared }
+  const unlessEnteredSince = item.unless_entered_since === undefined ? null : new Date(item.unless_entered_since)
+  const fact: EntryFact = isSweep
+    ? { is: 'sweep', step: entrance, unlessEnteredSince, ...shared }
+    : { is: 'api', step: entrance, key, ...shared }
   return [{ userId, at, graph, fact, event: { name: '', data, created_at: at.toISOString() } }]
 }
 
@@ -95,7 +98,9 @@ export function attempt(run: Run, { userId, at, graph, fact, event }: Attempt): 
   // A cause begins one entrance, whatever happened to it.
   const id = entranceId(graph.journeyId, fact.cause, userId)
   if (run.entrances.get(userId)?.some((entrance) => entrance.id === id) || run.world.loaded.hasEnded(userId, id)) return nothing('repeated')
-  const entry = decideEntry(graph.entrances, fact, stateOf(run, graph, userId, at))
+  const state = stateOf(run, graph, userId, at)
+  if (hasEnteredSince(fact, state)) return nothing('repeated')
+  const entry = decideEntry(graph.entrances, fact, state)
   if (!entry) return nothing('no_entrance')
   const inside = 'slot' in entry ? activeOf(run, userId).find((one) => isIn(one, graph.journeyId, entry.slot)) : undefined
   switch (entry.is) {
@@ -117,6 +122,13 @@ export function attempt(run: Run, { userId, at, graph, fact, event }: Attempt): 
       return entry satisfies never
   }
 }
+
+/** An entrance is as old as the item that caused it, and that may have waited. */
+const hasEnteredSince = (fact: EntryFact, { lastEnteredAt }: EntryState): boolean =>
+  fact.is === 'sweep' &&
+  fact.unlessEnteredSince !== null &&
+  lastEnteredAt !== null &&
+  lastEnteredAt.getTime() >= fact.unlessEnteredSince.getTime() - LATE_MS
 
 const isIn = (entrance: Entrance, journeyId: JourneyId, slot: string): boolean => entrance.journeyId === journeyId && entrance.slot === slot
 
@@ -158,7 +170,7 @@ function begin(run: Run, graph: Graph, userId: UserId, entry: NewEntry, event: E
   return [{ entrance, inputs: [{ is: 'arrived' }], at }]
 }
 
-function stateOf(run: Run, graph: Graph, userId: UserId, at: Date): Parameters<typeof decideEntry>[2] {
+function stateOf(run: Run, graph: Graph, userId: UserId, at: Date): EntryState {
   const { journeyId, settings } = graph
   const { loaded } = run.world
   const delta = deltaOf(run, userId, journeyId)

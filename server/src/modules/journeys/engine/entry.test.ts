@@ -73,7 +73,7 @@ describe('a fact is for', () => {
     ['entering a list', { ...base, is: 'membership', listId: LIST, entered: true }, ['f']],
     ['leaving a list', { ...base, is: 'membership', listId: LIST, entered: false }, ['g']],
     ['another list', { ...base, is: 'membership', listId: 13 as ListId, entered: true }, []],
-    ['a schedule', { ...base, is: 'sweep', step: 'h' }, ['h']],
+    ['a schedule', { ...base, is: 'sweep', step: 'h', unlessEnteredSince: null }, ['h']],
     ['a request', { ...base, is: 'api', step: null, key: null }, ['j']],
     ['a request with an entrance', { ...base, is: 'api', step: 'a', key: null }, ['a']],
     ['a request with an unknown entrance', { ...base, is: 'api', step: 'nope', key: null }, []],

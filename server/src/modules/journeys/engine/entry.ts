@@ -46,7 +46,7 @@ export type EntryFact = {
     }
   | { is: 'membership'; listId: ListId; entered: boolean }
   /** A schedule, or the users that are in a list when the journey is published. */
-  | { is: 'sweep'; step: string }
+  | { is: 'sweep'; step: string; unlessEnteredSince: Date | null }
   | { is: 'api'; step: string | null; key: string | null }
   | { is: 'link'; step: string | null }
 )

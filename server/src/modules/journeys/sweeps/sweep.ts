@@ -7,7 +7,7 @@ import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { DAY_MS, MINUTE_MS } from '../../../lib/times.ts'
-import { audienceAfter, membersInZones } from '../../lists/index.ts'
+import { audienceAfter, membersAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter, setBackJourneyUsers } from '../../positions/index.ts'
 import { findProject, inEachProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
@@ -178,22 +178,28 @@ const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => 
 
 type Existing = Extract<SweepWork, { kind: 'existing' }>['params']
 
-/** In a journey that is off nobody enters: the sweep of a version that was published while it was off waits, and every other one ends. */
+/**
+ * In a journey that is off nobody enters: the sweep of a version that was published while it was off waits, and every other one ends. Who
+ * became a member since may have entered by that, but need not have: a merge, a new rule of the list, or a batch that began before makes
+ * members whom no journey sees join.
+ */
 async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version, waits, since }: Existing): Promise<number> {
   const live = await isLive(ctx, sweep)
   if (!live && waits) {
     await saveSweep(ctx, sweep.id, null, new Date(ctx.clock.now().getTime() + DAY_MS))
     return 0
   }
-  const joinedBy = since === undefined ? null : new Date(since)
-  const members = live ? await audienceAfter(ctx, [list_id], (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE, joinedBy) : []
+  const members = live ? await membersAfter(ctx, list_id, (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
   const cause = causes.list(list_id, `existing-${version}`)
   await appendJourneyItems(
     ctx,
-    members.map((user_id): JourneyItem => ({ do: 'enter', journey_id: sweep.journey_id, user_id, entrance: step, cause })),
+    members.map(({ user_id, changed_at }): JourneyItem => {
+      const unless = since !== undefined && changed_at > new Date(since) && { unless_entered_since: since }
+      return { do: 'enter', journey_id: sweep.journey_id, user_id, entrance: step, cause, ...unless }
+    }),
   )
   const last = members.at(-1)
-  if (last !== undefined && members.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last }, sweep.next_at)
+  if (last && members.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last.user_id }, sweep.next_at)
   else await deleteSweep(ctx, sweep.id)
   return members.length
 }

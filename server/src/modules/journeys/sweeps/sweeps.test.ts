@@ -481,3 +481,21 @@ test('sweeps that fail keep no other sweep waiting, are reported at once, and ar
   await sweepDue({ ...w.ctx, metrics })
   expect(failed).toHaveLength(60)
 })
+
+test('a member whom the list has since the publication, without having joined it by a batch, enters too', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const list_id = await listOf(w, 'ana', 'bob')
+  await w.drain()
+  const data = { trigger: 'list', list_id, existing: true, multiple: true, concurrent: true }
+  const journey = await createJourney(w, { status: 'live' }, { ...READY, start: { ...READY.start, data } })
+  // As a batch does that was being applied at the publication, a merge, and a rebuild of the list.
+  await select(
+    w,
+    `update list_memberships set changed_at = $2 where project_id = $1 and user_id in (select id from users where external_id = 'bob')`,
+    [w.projectId, new Date(w.clock.now().getTime() + 1000)],
+  )
+  w.advance('30 seconds')
+  await w.drain()
+  expect((await journey.get('users')).results.map(({ user }: any) => user.external_id).sort()).toEqual(['ana', 'bob'])
+})

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
-import { Count, IdOf, Nullable } from '../../../lib/shapes.ts'
+import { Count, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 
 const MemberRow = Type.Object({ user_id: IdOf<UserId>() })
 
@@ -11,15 +11,9 @@ const idsOf = (rows: { user_id: UserId }[]) => rows.map(({ user_id }) => user_id
 /**
  * The next members of any of these lists, each once, in the order of their ids. A list is read as it is now: when it gets a new rule
  * between two calls, the second call continues with the new members. Users who were merged or erased a moment ago may be included. Each
- * list is read separately, because the first members of all lists are among the first of each. With `joinedBy`, those who joined later are left out.
+ * list is read separately, because the first members of all lists are among the first of each.
  */
-export const audienceAfter = async (
-  ctx: ProjectCtx,
-  listIds: ListId[],
-  after: UserId,
-  limit: number,
-  joinedBy: Date | null = null,
-): Promise<UserId[]> =>
+export const audienceAfter = async (ctx: ProjectCtx, listIds: ListId[], after: UserId, limit: number): Promise<UserId[]> =>
   idsOf(
     await ctx.db.many(
       MemberRow,
@@ -28,7 +22,6 @@ export const audienceAfter = async (
           cross join lateral (
             select p.user_id from list_memberships p
             where p.version_id = l.live_version_id and p.is_member and p.user_id > ${after}
-              and ${joinedBy ? sql`p.changed_at <= ${joinedBy}` : sql`true`}
             order by p.user_id
             limit ${limit}
           ) m
@@ -36,6 +29,20 @@ export const audienceAfter = async (
           order by m.user_id
           limit ${limit}`,
     ),
+  )
+
+const DatedRow = Type.Object({ user_id: IdOf<UserId>(), changed_at: Instant })
+
+/** The next members of a list, in the order of their ids, with the instants at which they became members. */
+export const membersAfter = (ctx: ProjectCtx, listId: ListId, after: UserId, limit: number) =>
+  ctx.db.many(
+    DatedRow,
+    sql`select p.user_id, p.changed_at
+        from lists l
+        join list_memberships p on p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.is_member and p.user_id > ${after}
+        where l.project_id = ${ctx.projectId} and l.id = ${listId} and l.archived_at is null
+        order by p.user_id
+        limit ${limit}`,
   )
 
 /** Time zones: users without one have that of the project. */

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import type { Route } from '../../../infra/outgoing/mx/outcome.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import type { ClaimedRecipient, MailRow } from '../../mta/index.ts'
-import { groupsOf } from './attempt.ts'
+import { createScheduler, siteOf } from '../../mta/index.ts'
+import { groupsOf, usable } from './attempt.ts'
 
 const claimed = (mail: number, domain: string, count: number) =>
   Array.from({ length: count }, (_, no) => ({
@@ -22,4 +24,17 @@ test('recipients at another domain, and those of another email, get it in anothe
     [2, 'example.org', 1],
     [1, 'example.net', 1],
   ])
+})
+
+test.each<[string, string[], string[] | undefined, string[]]>([
+  ['another host', ['mx1.example.org', 'mx2.example.org'], undefined, ['mx2.example.org']],
+  ['no other host', ['mx1.example.org'], undefined, ['mx1.example.org']],
+  ['no other host that its policy names', ['mx1.example.org', 'mx.old.example'], ['*.example.org'], ['mx1.example.org', 'mx.old.example']],
+])('of a host that failed often and %s, these are tried', (_, names, enforcedHosts, expected) => {
+  const scheduler = createScheduler({ now: () => 0, processes: () => 1, overrides: {} })
+  const site = siteOf(names)
+  for (let at = 0; at < 100; at++) scheduler.recordHost(site, 'mx1.example.org', 'failed')
+  const hosts = names.map((host) => ({ host, preference: 10 }))
+  const route: Route = { site: site.key, domain: 'example.org', hosts, steps: [], ...(enforcedHosts && { enforcedHosts }) }
+  expect(usable(scheduler, site, route).hosts.map(({ host }) => host)).toEqual(expected)
 })

@@ -4,7 +4,7 @@ import type { MxAnswer } from '../../../infra/outgoing/dns/mail-resolver.ts'
 import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route } from '../../../infra/outgoing/mx/outcome.ts'
 import { type Routing, routeOf } from '../../../infra/outgoing/mx/route.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
+import { type MtaStsPolicy, matchesMx } from '../../../lib/mta-sts.ts'
 import { warmUpAllowance } from '../../domains/index.ts'
 import {
   type ClaimedRecipient,
@@ -226,12 +226,14 @@ export function attemptOf(ctx: ProjectCtx, { mail, recipients }: Group, ended: E
 
 const UNKNOWN: RecipientOutcome = { is: 'temporary', reason: 'There was no outcome.', scope: 'recipient' }
 
-/** Hosts that failed many times in a row are left out for a while. */
-function usable(scheduler: Scheduler, site: Site, route: Route): Route {
-  const names = route.hosts.map(({ host }) => host)
+/** Hosts that failed many times in a row are left out for a while. Those that its policy does not name are no others: they get no email. */
+export function usable(scheduler: Scheduler, site: Site, route: Route): Route {
+  const { enforcedHosts } = route
+  const isNamed = (host: string) => !enforcedHosts || matchesMx(enforcedHosts, host)
+  const names = route.hosts.flatMap(({ host }) => (isNamed(host) ? [host] : []))
   const tried = new Set(scheduler.hostsToTry(site, names))
-  const hosts = route.hosts.filter(({ host }) => tried.has(host))
-  return hosts.length === names.length ? route : { ...route, hosts, isPartial: true }
+  const hosts = route.hosts.filter(({ host }) => !isNamed(host) || tried.has(host))
+  return hosts.length === route.hosts.length ? route : { ...route, hosts, isPartial: true }
 }
 
 /** What the attempt says of the site and its hosts. What it shares with another attempt is said by that one. */

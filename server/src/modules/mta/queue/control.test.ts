@@ -249,6 +249,19 @@ test('each recipient gets its own result, also when results of several emails ar
   ])
 })
 
+test.each<[string, string, string, number]>([
+  ['was refused', 'failed', 'failed', 4],
+  ['expired', 'expired', 'expired', 4],
+  ['was cancelled before its third attempt', 'cancelled', 'cancelled', 3],
+])('email that %s and is sent again uses no number of an attempt again', async (_, state, outcome, attempt) => {
+  await using w = await world()
+  const [id] = (await queueMail(w, {})) as [MessageId]
+  await set(w, `state = '${state}', attempts = 3, history = '${JSON.stringify([{ attempt: 3, at: ENDED, outcome }])}'`, id)
+  await inW(w, (ctx) => completeMails(ctx, [id]))
+  await queueMail(w, { id })
+  expect(await claim(w)).toMatchObject([{ mail_id: id, attempts: 1, attempt }])
+})
+
 test('cancelled email that is sent again begins anew, and email that waits stays as it is', async () => {
   await using w = await world()
   w.clock.set(new Date(ENDED))

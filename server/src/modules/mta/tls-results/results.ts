@@ -33,7 +33,10 @@ export function tlsCountsOf({ domain, policy, steps, outcomes }: Attempt): TlsCo
   // DANE replaces MTA-STS for a host.
   const policyAt = (peer: Peer): TlsPolicy => (peer.isDane ? 'tlsa' : asks ? 'sts' : 'no-policy-found')
   const failures = steps.flatMap((step) =>
-    step.is === 'failed' && step.stage === 'STARTTLS' ? [{ policy: policyAt(step.peer), result: failureOf(step), host: step.host }] : [],
+    // A reply, such as that the host is busy, says nothing about TLS.
+    step.is === 'failed' && step.stage === 'STARTTLS' && !step.reply
+      ? [{ policy: policyAt(step.peer), result: failureOf(step), host: step.host }]
+      : [],
   )
   const taken = takenBy(outcomes)
   const isCounted = taken !== undefined && (taken.peer.tls !== undefined || failures.length === 0)

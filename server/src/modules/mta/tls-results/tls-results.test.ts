@@ -36,6 +36,7 @@ describe('an attempt without a policy', () => {
     ['without TLS, which had failed before', [], [delivered({ hadBrokenTls: true })], ['example.org no-policy-found validation-failure']],
     ['without a connection', [{ ...failed('Refused.'), stage: 'CONNECT' } as DeliveryStep], [], []],
     ['that was refused', [], [{ is: 'permanent', reason: 'No.' }], []],
+    ['that was refused instead of TLS', [failed('The host refused.', { reply: { code: 421, response: '421 Busy' } })], [], []],
   ])('%s', (_, steps, outcomes, expected) => {
     expect(countsOf({ steps, outcomes })).toEqual(expected)
   })
