@@ -9,8 +9,11 @@ import { campaignNetwork } from './stories/campaign-network.ts'
 import { campaignSteps } from './stories/campaign-steps.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
+import { copiedSteps } from './stories/copied-steps.ts'
+import { dialogs } from './stories/dialogs.ts'
 import { domains } from './stories/domains.ts'
 import { editing } from './stories/editing.ts'
+import { failedReads } from './stories/failed-reads.ts'
 import { imports } from './stories/imports.ts'
 import { journeys } from './stories/journeys.ts'
 import { keptDrafts } from './stories/kept-drafts.ts'
@@ -20,8 +23,10 @@ import { listIndex } from './stories/list-index.ts'
 import { lists } from './stories/lists.ts'
 import { mail } from './stories/mail.ts'
 import { messages } from './stories/messages.ts'
+import { notLost } from './stories/not-lost.ts'
 import { providers } from './stories/providers.ts'
 import { reports } from './stories/reports.ts'
+import { safeSaves } from './stories/safe-saves.ts'
 import { sandbox } from './stories/sandbox.ts'
 import { schema } from './stories/schema.ts'
 import { shown } from './stories/shown.ts'
@@ -59,8 +64,11 @@ calendar(site)
 abTest(site)
 templateFields(site)
 keptEdits(site)
+safeSaves(site)
 launches(site)
 unsaved(site)
+notLost(site)
+copiedSteps(site)
 keptDrafts(site)
 reports(site)
 editing(site)
@@ -68,3 +76,5 @@ journeys(site)
 mail(site)
 schema(site)
 shown(site)
+dialogs(site)
+failedReads(site)

@@ -21,6 +21,8 @@ test.each([
   [{ min_role: null, hidden: false, personal_data: true }, 'editor'],
   [{ min_role: 'support', hidden: false, personal_data: true }, 'everyone'],
   [{ min_role: 'admin', hidden: false, personal_data: true }, 'admin'],
+  [{ min_role: null, hidden: false, personal_data: false, end_user: false }, 'notUsers'],
+  [{ min_role: 'support', hidden: false, personal_data: true, end_user: false }, 'notUsers'],
 ])('%o is read by: %s', (entry, readers) => expect(readersOf(entry)).toBe(readers))
 
 const registered = (min_role: string | null, hidden: boolean, end_user: boolean) =>
@@ -36,6 +38,8 @@ test.each([
   [registered('admin', false, true), 'editor', true],
   [registered('admin', false, true), 'hidden', false],
   [registered(null, true, false), 'everyone', true],
+  [registered(null, false, false), 'admin', false],
+  [registered('admin', false, true), 'notUsers', false],
 ])('users are among everyone, and otherwise read their own only if that is registered: %o, then %s', (entry, readers, expected) =>
   expect(withReaders(entry, readers).end_user).toBe(expected),
 )
@@ -49,6 +53,11 @@ test.each([
   [{ event: '', days: 7 }, {}],
   [{ days: 7 }, {}],
 ])('the address %o opens %o', (address, expected) => expect(openEventOf(address)).toEqual(expected))
+
+test('what is closed to users stays open to every role', () => {
+  expect(withReaders({ ...registered('admin', false, false), personal_data: true }, 'notUsers').min_role).toBe('support')
+  expect(withReaders(registered('admin', false, false), 'notUsers').min_role).toBe(null)
+})
 
 test('the days of an event are all days, those without one included', () => {
   const counted = [

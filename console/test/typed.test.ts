@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { numberIn, typedValue, typedValues, wholeNumbersIn } from '../src/parts/typed.ts'
+import { numberIn, risingNumbersIn, typedValue, typedValues } from '../src/parts/typed.ts'
 
 test.each([
   ['', undefined],
@@ -49,4 +49,7 @@ test.each([
   ['1.5, 2', null],
   ['100, viele', null],
   ['', []],
-])('the whole numbers in %o are %o', (text, expected) => expect(wholeNumbersIn(text)).toEqual(expected))
+  ['50, 50, 100', [50, 50, 100]],
+  ['1,500, 5,000', null],
+  ['100, 50', null],
+])('the whole numbers in %o, which must not fall, are %o', (text, expected) => expect(risingNumbersIn(text)).toEqual(expected))

@@ -3,7 +3,7 @@ import { CarillonError, etagOf } from '@carillon/sdk'
 import { useCallback, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { lastWrite, type Write } from '../session/last-write.ts'
-import { dropLocal, keepLocal, type Local, readLocal, useLocalKey } from './local-drafts.ts'
+import { type Local, readLocal, useKept, useLocalKey } from './local-drafts.ts'
 import { type Clash, isSame, merge, withAt } from './merge.ts'
 import { type SaveState, useSaving } from './saving.ts'
 import { said } from './toast.ts'
@@ -24,6 +24,8 @@ type Options<T> = {
   isLocked?: boolean
   /** What is saved is sent: a draft that is found when the page is opened is saved only if the member says so. */
   isLive?: boolean
+  /** What is saved is used at once: it is saved only when `saveNow` is called. */
+  isByHand?: boolean
 }
 
 export type Autosave<T> = {
@@ -50,6 +52,8 @@ export type Autosave<T> = {
   seenVersion: () => Promise<string | null>
   /** The request of the last save since the page was opened. */
   sent: Write | null
+  /** Whether this browser has the draft. It may have no room for it. */
+  isKept: boolean
 }
 
 /** The version of an object that was just read or saved. */
@@ -86,7 +90,15 @@ const isUnreachable = ({ status }: CarillonError) => status === 0 || status === 
  * not saved when the page was closed is found again when it is opened. What another member has saved meanwhile is kept too: only where both
  * have changed the same value, the member has to choose one.
  */
-export function useAutosave<T>({ key: name, stored, save, reload, isLocked = false, isLive = false }: Options<T>): Autosave<T> {
+export function useAutosave<T>({
+  key: name,
+  stored,
+  save,
+  reload,
+  isLocked = false,
+  isLive = false,
+  isByHand = false,
+}: Options<T>): Autosave<T> {
   const { t } = useTranslation()
   const key = useLocalKey(name)
   const [first] = useState(() => firstOf(key, stored, isLive))
@@ -96,16 +108,17 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   const [clashes, setClashes] = useState<Clash[]>([])
   const known = useRef<Known<T>>(begunWith(first.base, first.state === 'found'))
   const latest = useRef(draft)
+  const { isKept, keepDraft, dropDraft } = useKept(key, draft)
   const running = useRef<Promise<unknown>>(Promise.resolve())
   const fail = useCallback((error: CarillonError) => setResult(({ sent }) => ({ error, sent })), [])
-  const { begin, readAgain, seenVersion, discard } = useStored({ key, known, latest, running, reload, setDraft, setState, fail })
+  const { begin, readAgain, seenVersion, discard } = useStored({ dropDraft, known, latest, running, reload, setDraft, setState, fail })
   const keep = useCallback(
     (value: T) => {
       latest.current = value
       setDraft(value)
-      keepLocal(key, { value, base: known.current.begun })
+      keepDraft({ value, base: known.current.begun })
     },
-    [key],
+    [keepDraft],
   )
 
   const meet = useCallback(
@@ -130,7 +143,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
       if (theirs) return meet(theirs)
       setResult({ error: null, sent: lastWrite() })
       const isWhole = latest.current === saved
-      if (isWhole) dropLocal(key, saved)
+      if (isWhole) dropDraft()
       setState(isWhole ? 'saved' : 'changed')
       return isWhole
     } catch (thrown) {
@@ -140,7 +153,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
       setState(isConflict(thrown) ? 'changed' : isUnreachable(thrown) ? 'offline' : 'failed')
       return false
     }
-  }, [key, save, reload, meet, fail, isLocked])
+  }, [dropDraft, save, reload, meet, fail, isLocked])
 
   // One after the other, so that none meets the version of the one before.
   const saveNow = useCallback(() => after(running, saveOnce), [saveOnce])
@@ -172,8 +185,8 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
     setState('changed')
   }
 
-  useSaving(saveNow, state, draft)
-  return { draft, change, state, error, clashes, choose, answer, discard, saveNow, readAgain, seenVersion, sent }
+  useSaving(saveNow, state, draft, isByHand)
+  return { draft, change, state, error, clashes, choose, answer, discard, saveNow, readAgain, seenVersion, sent, isKept }
 }
 
 /** What the page begins with: the draft in this browser if there is one. */
@@ -201,7 +214,7 @@ function after<T>(running: { current: Promise<unknown> }, run: () => Promise<T>)
 }
 
 type Held<T> = Pick<Options<T>, 'reload'> & {
-  key: string
+  dropDraft: () => void
   known: { current: Known<T> }
   latest: { current: T }
   running: { current: Promise<unknown> }
@@ -215,16 +228,16 @@ type Held<T> = Pick<Options<T>, 'reload'> & {
 type Read<T> = Pick<Known<T>, 'version'> & { value: T }
 
 /** Puts what the server has in the place of the draft: what was known of it, or what is read now. */
-function useStored<T>({ key, known, latest, running, reload, setDraft, setState, fail }: Held<T>) {
+function useStored<T>({ dropDraft, known, latest, running, reload, setDraft, setState, fail }: Held<T>) {
   const begin = useCallback(
     ({ value, version }: Read<T>) => {
-      dropLocal(key, latest.current)
+      dropDraft()
       known.current = { ...begunWith(value), version }
       latest.current = value
       setDraft(value)
       setState('saved')
     },
-    [key, known, latest, setDraft, setState],
+    [dropDraft, known, latest, setDraft, setState],
   )
   // After what is being saved. What is changed here meanwhile stays: its save meets what the server has.
   const readAfter = useCallback(

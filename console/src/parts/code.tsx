@@ -1,5 +1,6 @@
 import { Tabs } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { keepInBrowser } from '../session/keep.ts'
 import { CopyButton } from './copy.tsx'
 
 /** Code to paste, dark in both schemes. */
@@ -25,7 +26,7 @@ export function CodeTabs({ samples }: { samples: { language: string; text: strin
     <Tabs
       className="codetabs"
       defaultValue={first?.language ?? null}
-      onChange={(language) => language && localStorage.setItem(STORED, language)}
+      onChange={(language) => language && keepInBrowser(STORED, language)}
       keepMounted={false}
     >
       <Tabs.List aria-label={t('languages')}>

@@ -14,13 +14,12 @@ type Props = Omit<ComponentProps<typeof Confirm>, 'isPending' | 'error' | 'onCon
   onUndo?: () => Promise<unknown>
   /** Leaves a page whose subject is gone. Without it, the question is closed. */
   leave?: () => Promise<void>
-  /** Something that the question shows is still being read, or could not be. */
+  /** Something that the question shows is still being read. */
   isLoading?: boolean
-  error?: unknown
 }
 
 /** Asks before a write, does it, and says that it is done, with an Undo where there is one. */
-export function ConfirmWrite({ write, changes, done, onUndo, leave, isLoading, error, ...asked }: Props) {
+export function ConfirmWrite({ write, changes, done, onUndo, leave, isLoading, ...asked }: Props) {
   const change = useWrite(
     async (api) => {
       await write(api)
@@ -38,7 +37,7 @@ export function ConfirmWrite({ write, changes, done, onUndo, leave, isLoading, e
     <Confirm
       {...asked}
       isPending={change.isPending || isLoading === true}
-      error={error ?? change.error}
+      error={change.error}
       onConfirm={() => change.mutate(undefined)}
     />
   )

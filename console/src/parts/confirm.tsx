@@ -1,6 +1,7 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useErrorSince } from './error-since.ts'
 import { Failed } from './failed.tsx'
 
 type Props = {
@@ -15,6 +16,7 @@ type Props = {
   typed?: string
   isDanger?: boolean
   isPending: boolean
+  /** Why the action failed. */
   error: unknown
   onConfirm: () => void
 }
@@ -22,13 +24,12 @@ type Props = {
 /** Asks for confirmation of an action that cannot be undone. Other actions are done at once, with an Undo. */
 export function Confirm({ isOpen, onClose, title, children, action, typed, isDanger = true, isPending, error, onConfirm }: Props) {
   const { t } = useTranslation()
-  const [text, setText] = useState('')
-  const close = () => {
-    setText('')
-    onClose()
-  }
+  const [{ text, wasOpen }, setTyped] = useState({ text: '', wasOpen: isOpen })
+  // What was typed for one is not typed for the next.
+  if (wasOpen !== isOpen) setTyped({ text: '', wasOpen: isOpen })
+  const failed = useErrorSince(isOpen, error)
   return (
-    <Modal opened={isOpen} onClose={close} title={title} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal opened={isOpen} onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t('close') }}>
       <form
         className="form"
         onSubmit={(event) => {
@@ -41,14 +42,14 @@ export function Confirm({ isOpen, onClose, title, children, action, typed, isDan
           <TextInput
             label={t('typeToConfirm', { typed })}
             value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
+            onChange={(event) => setTyped({ text: event.currentTarget.value, wasOpen })}
             autoComplete="off"
             required
           />
         )}
-        {error !== null && error !== undefined && <Failed error={error} />}
+        {failed !== null && failed !== undefined && <Failed error={failed} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={close}>
+          <Button variant="default" onClick={onClose}>
             {t('cancel')}
           </Button>
           <Button

@@ -1,6 +1,7 @@
 /** Drafts in this browser that the server does not have yet. */
-import { useSyncExternalStore } from 'react'
+import { useCallback, useRef, useState, useSyncExternalStore } from 'react'
 import { useSession } from '../session/index.ts'
+import { keepInBrowser } from '../session/keep.ts'
 import { isSame } from './merge.ts'
 
 /** A draft in this browser, and what the server had when it began. */
@@ -8,9 +9,10 @@ export type Local<T> = { value: T; base: T }
 
 const listeners = new Set<() => void>()
 
-function write(change: () => void): void {
-  change()
+function write<T>(change: () => T): T {
+  const result = change()
   for (const listener of listeners) listener()
+  return result
 }
 
 export function readLocal<T>(key: string): Local<T> | null {
@@ -18,11 +20,23 @@ export function readLocal<T>(key: string): Local<T> | null {
   return text === null ? null : (JSON.parse(text) as Local<T>)
 }
 
-export const keepLocal = <T>(key: string, draft: Local<T>): void => write(() => localStorage.setItem(key, JSON.stringify(draft)))
-
-/** Removes the draft if it has this value. Another one was written in another tab. */
-export function dropLocal(key: string, value: unknown): void {
-  if (isSame(readLocal(key)?.value, value)) write(() => localStorage.removeItem(key))
+/** Keeps the draft of a page in this browser, which may have no room for it: then an older one stays. */
+export function useKept<T>(key: string, first: T) {
+  const kept = useRef(first)
+  const [isKept, setKept] = useState(true)
+  const keepDraft = useCallback(
+    (draft: Local<T>) => {
+      const hasRoom = write(() => keepInBrowser(key, JSON.stringify(draft)))
+      if (hasRoom) kept.current = draft.value
+      setKept(hasRoom)
+    },
+    [key],
+  )
+  // Another one was written in another tab.
+  const dropDraft = useCallback(() => {
+    if (isSame(readLocal(key)?.value, kept.current)) write(() => localStorage.removeItem(key))
+  }, [key])
+  return { isKept, keepDraft, dropDraft }
 }
 
 /** The key of a draft, which belongs to the member who wrote it. */

@@ -8,11 +8,13 @@ import type { Clash } from './merge.ts'
 import { SentRequest } from './sent-request.tsx'
 
 /** “Saved”, “Saving”, “Offline – kept on this device”, announced politely, and the request of the last save. */
-export function SaveState<T>({ autosave: { state, sent } }: { autosave: Autosave<T> }) {
+export function SaveState<T>({ autosave: { state, sent, isKept } }: { autosave: Autosave<T> }) {
   const { t } = useTranslation()
   return (
     <span className="savedline">
-      <output className={`savestate sm ${state}`}>{t(`autosave.${state}`)}</output>
+      <output className={`savestate sm ${state}`}>
+        {t(state === 'offline' && !isKept ? 'autosave.offlineUnkept' : `autosave.${state}`)}
+      </output>
       {sent && <SentRequest write={sent} />}
     </span>
   )
@@ -24,10 +26,10 @@ export function SaveState<T>({ autosave: { state, sent } }: { autosave: Autosave
  */
 export function SaveProblem<T>({ autosave, wordsOf = asTheyAre }: { autosave: Autosave<T>; wordsOf?: WordsOf }) {
   const { t } = useTranslation()
-  const { state, error, clashes, choose, answer, discard } = autosave
+  const { state, error, clashes, choose, answer, discard, isKept } = autosave
   if (state === 'failed' && error)
     return (
-      <Failed error={error} kept={t('autosave.kept')}>
+      <Failed error={error} kept={t(isKept ? 'autosave.kept' : 'autosave.unkept')}>
         <Button variant="default" size="xs" mt="xs" onClick={() => void discard()}>
           {t('autosave.discard')}
         </Button>

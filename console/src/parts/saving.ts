@@ -1,7 +1,7 @@
 /** When a draft is saved: a moment after a change, by a key, and before it is left. */
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
+import { mayLeave, noteUnsaved } from './unsaved.ts'
 
 const AFTER_MS = 800
 const AGAIN_MS = 5000
@@ -9,11 +9,14 @@ const AGAIN_MS = 5000
 /** `found`: there is a draft from before the page was opened, and the member has not said yet whether it is to be saved. */
 export type SaveState = 'saved' | 'changed' | 'saving' | 'offline' | 'conflict' | 'failed' | 'found'
 
-/** When the draft is saved, and what is asked before the page is left without that. */
-export function useSaving(saveNow: () => Promise<boolean>, state: SaveState, draft: unknown) {
-  useSaveSoon(saveNow, state, draft)
-  useSaveOnLeave(saveNow, state)
-  useSaveKey(saveNow, state)
+const saveNothing = () => Promise.resolve(false)
+
+/** When the draft is saved, and what is asked before the page is left without that. With `isByHand`, it is not saved here. */
+export function useSaving(saveNow: () => Promise<boolean>, state: SaveState, draft: unknown, isByHand: boolean) {
+  const save = isByHand ? saveNothing : saveNow
+  useSaveSoon(save, state, draft)
+  useSaveOnLeave(save, state)
+  useSaveKey(save, state)
   useGuard(state)
 }
 
@@ -57,11 +60,11 @@ function useSaveKey(saveNow: () => Promise<boolean>, state: SaveState) {
 
 /** Asks before the page is left while the server does not have everything. The draft is in this browser in any case. */
 function useGuard(state: SaveState) {
-  const { t } = useTranslation()
   const isUnsaved = state !== 'saved' && state !== 'found'
+  useEffect(() => (isUnsaved ? noteUnsaved() : undefined), [isUnsaved])
   useBlocker({
     // Steps and tabs of the same object keep the draft.
-    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname && !window.confirm(t('autosave.leave')),
+    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname && !mayLeave(),
     enableBeforeUnload: () => isUnsaved,
     disabled: !isUnsaved,
   })

@@ -1,18 +1,52 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, Modal } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Code } from './code.tsx'
 
-type Props = {
+type Secret = {
   /** Why it is not shown again. */
   about: string
   value: string
   /** The name of the variable that programs read it from. */
   variable: string
+}
+
+type Props = {
+  isOpen: boolean
   onClose: () => void
+  title: string
+  size?: string
+  /** The secret is being made. */
+  isPending: boolean
+  secret: Secret | undefined
+  /** The form that makes it. */
+  children: ReactNode
+}
+
+/**
+ * A dialog that makes a secret and shows it once. It stays while the secret is being made, because nobody would see it, and until the member
+ * closes it by its buttons.
+ */
+export function SecretDialog({ isOpen, onClose, title, size = 'lg', isPending, secret, children }: Props) {
+  const { t } = useTranslation()
+  const isHeld = isPending || secret !== undefined
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      closeOnClickOutside={!isHeld}
+      closeOnEscape={!isHeld}
+      title={title}
+      closeButtonProps={{ 'aria-label': t('close'), disabled: isPending }}
+      size={size}
+    >
+      {secret ? <ShownOnce {...secret} onClose={onClose} /> : children}
+    </Modal>
+  )
 }
 
 /** A secret that the server has just made, to be copied now. */
-export function ShownOnce({ about, value, variable, onClose }: Props) {
+function ShownOnce({ about, value, variable, onClose }: Secret & { onClose: () => void }) {
   const { t } = useTranslation()
   return (
     <div className="form">

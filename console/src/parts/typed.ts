@@ -10,11 +10,15 @@ export function numberIn(typed: number | string): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }
 
-/** Whole numbers, separated by commas or spaces; null if something else is among them. `1.000` is a thousand. */
-export function wholeNumbersIn(text: string): number[] | null {
+/**
+ * Whole numbers of which none is lower than the one before, separated by commas or spaces; null if it is anything else. `1.000` is a thousand.
+ * In `1,500, 5,000`, which is four numbers, they fall.
+ */
+export function risingNumbersIn(text: string): number[] | null {
   const words = text.split(/[\s,;]+/).filter((word) => word !== '')
   const numbers = words.map((word) => (/^\d{1,3}(?:\.\d{3})+$/.test(word) ? Number(word.replaceAll('.', '')) : Number(word)))
-  return numbers.every(Number.isInteger) ? numbers : null
+  const isRising = numbers.every((number, at) => at === 0 || number >= Number(numbers[at - 1]))
+  return isRising && numbers.every(Number.isInteger) ? numbers : null
 }
 
 /** Typed texts as values. One that was a value before is the same again. */

@@ -2,6 +2,7 @@ import { CarillonError } from '@carillon/sdk'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { call, type ProjectRole, type Session, type SessionProject } from './api.ts'
 import { sessionEnded } from './ended.ts'
+import { keepInBrowser } from './keep.ts'
 import { queryClient } from './query-client.ts'
 
 const KEY = ['session']
@@ -41,7 +42,7 @@ export function firstProject(session: Session): SessionProject | undefined {
   return projectOf(session, Number(localStorage.getItem(LAST))) ?? session.projects[0]
 }
 
-export const rememberProject = (id: number): void => localStorage.setItem(LAST, String(id))
+export const rememberProject = (id: number): void => void keepInBrowser(LAST, String(id))
 
 const RANKS: ProjectRole[] = ['support', 'editor', 'publisher', 'admin']
 

@@ -1,4 +1,5 @@
 /** The way to the provider of single sign-on and back. What ends it is kept in this browser, so that no other page can. */
+import { CarillonError } from '@carillon/sdk'
 import { call } from './api.ts'
 
 const KEPT = 'carillon.single-sign-on'
@@ -21,6 +22,12 @@ export async function comeBack(query: string): Promise<string> {
   return to
 }
 
-/** Ends the session here and, if it began at the provider, also there. Returns where the browser goes. */
-export const signOut = async (): Promise<string> =>
-  (await call<{ url: string | null }>('POST', 'sign-out').catch(() => ({ url: null }))).url ?? '/sign-in'
+/** Ends the session here and, if it began at the provider, also there. Returns where the browser goes. Throws if the session goes on. */
+export async function signOut(): Promise<string> {
+  try {
+    return (await call<{ url: string | null }>('POST', 'sign-out')).url ?? '/sign-in'
+  } catch (thrown) {
+    if (thrown instanceof CarillonError && thrown.status === 401) return '/sign-in'
+    throw thrown
+  }
+}

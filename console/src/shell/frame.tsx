@@ -1,8 +1,9 @@
-import { Outlet, useParams } from '@tanstack/react-router'
+import { Outlet, useParams, useRouter } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { lazyPart } from '../parts/lazy-part.ts'
 import { Loading } from '../parts/loading.tsx'
+import { notice } from '../parts/notice.ts'
 import type { SessionProject } from '../session/api.ts'
 import { useSessionEnded } from '../session/ended.ts'
 import { firstProject, projectOf, rememberProject, useSession } from '../session/index.ts'
@@ -23,8 +24,21 @@ export function ProjectFrame() {
   const { project: id } = useParams({ from: '/member/p/$project' })
   const project = projectOf(session, Number(id))
   useEffect(() => rememberProject(Number(id)), [id])
-  if (!project) return null
+  if (!project) return <Gone id={id} />
   return <Framed project={project} />
+}
+
+/** In the place of a project that was deleted, or taken away from the member, while its page was open. */
+function Gone({ id }: { id: string }) {
+  const { t } = useTranslation()
+  const router = useRouter()
+  useEffect(() => {
+    // A member who has deleted it is leaving already.
+    if (!`${router.latestLocation.pathname}/`.startsWith(`/p/${id}/`)) return
+    notice(t('noProject.gone'))
+    void router.navigate({ to: '/', ignoreBlocker: true })
+  }, [router, id, t])
+  return null
 }
 
 /** The frame around the screens of the member, which lead back to the project that was open last. */

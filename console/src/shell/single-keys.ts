@@ -1,5 +1,6 @@
 /** Whether single keys act (WCAG 2.1.4): software that types for its user sets them off by accident. The choice stays in this browser. */
 import { useSyncExternalStore } from 'react'
+import { keepInBrowser } from '../session/keep.ts'
 
 const STORED = 'carillon.single-keys'
 
@@ -11,7 +12,7 @@ const watch = (watcher: () => void) => {
 }
 
 export function setSingleKeys(isOn: boolean): void {
-  localStorage.setItem(STORED, isOn ? 'on' : 'off')
+  keepInBrowser(STORED, isOn ? 'on' : 'off')
   for (const watcher of watchers) watcher()
 }
 

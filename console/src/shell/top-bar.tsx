@@ -1,12 +1,11 @@
 import { Menu } from '@mantine/core'
 import { IconHelp, IconLogout, IconSearch, IconUser } from '@tabler/icons-react'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { initialsOf } from '../parts/initials.ts'
+import { useSignOut } from '../parts/sign-out.ts'
 import type { SessionProject } from '../session/api.ts'
 import { useSession } from '../session/index.ts'
-import { queryClient } from '../session/query-client.ts'
-import { signOut } from '../session/single-sign-on.ts'
 import { chooseLanguage } from '../texts/index.ts'
 import { LANGUAGES, type Language } from '../texts/languages.ts'
 import { Crumbs } from './crumbs.tsx'
@@ -39,13 +38,7 @@ export function TopBar({ project }: { project: SessionProject }) {
 function AccountMenu() {
   const { t, i18n } = useTranslation()
   const { member, organisation } = useSession()
-  const navigate = useNavigate()
-  const leave = async () => {
-    const to = await signOut()
-    queryClient.clear()
-    if (to.startsWith('/')) await navigate({ to: '/sign-in' })
-    else window.location.assign(to)
-  }
+  const leave = useSignOut()
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>

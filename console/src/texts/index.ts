@@ -1,7 +1,9 @@
 /** The texts of the console: one file for each area and language. Those of an area are loaded with its first screen. */
+
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import { channelTextsIn } from '../parts/channels.ts'
+import { keepInBrowser } from '../session/keep.ts'
 import { LANGUAGES, type Language } from './languages.ts'
 
 const STORED = 'carillon.language'
@@ -32,7 +34,7 @@ function currentLanguage(): Language {
 
 /** Changes the language and remembers it in this browser. */
 export async function chooseLanguage(language: Language): Promise<void> {
-  localStorage.setItem(STORED, language)
+  keepInBrowser(STORED, language)
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
 }

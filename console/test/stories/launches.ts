@@ -4,6 +4,9 @@ import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
 const SENT_MS = 60_000
+const MINUTE_MS = 60_000
+/** How long a launch can be undone. */
+const UNDO_MS = 30_000
 
 export const TEMPLATE = { from: 'shop@example.com', subject: 'Beans', html: '<p>Beans</p><a href="{{ unsubscribe_url }}">Unsubscribe</a>' }
 
@@ -56,11 +59,39 @@ const typedTime = (site: () => Site) =>
     expect(await field.inputValue()).toBe('2031-02-02T12:00')
   })
 
+/** On a computer whose clock is wrong. */
+const byTheServer = (site: () => Site) =>
+  test.each([
+    ['fast', 10 * MINUTE_MS],
+    ['slow', -10 * MINUTE_MS],
+  ])('follows the clock of the server where that of the browser is ten minutes %s', async (_, ahead) => {
+    const id = await draft(site(), `By the server, ${ahead}`)
+    const saved = () => site().api('GET', `campaigns/${id}`)
+    await using opened = await memberPage(site(), '/livez')
+    const { page } = opened
+    await page.clock.setFixedTime(Date.now() + ahead)
+    await page.goto(`/p/1/campaigns/${id}/edit?step=review`)
+    const before = Date.now()
+    await launch(page)
+    await page.getByRole('button', { name: 'Undo the launch' }).waitFor()
+    await page.getByText(/^Starts in [1-3]\d seconds/).waitFor()
+    const { send_at } = await saved()
+    expect(Date.parse(send_at)).toBeGreaterThanOrEqual(before + UNDO_MS)
+    expect(Date.parse(send_at)).toBeLessThan(Date.now() + 2 * UNDO_MS)
+    await site().api('PATCH', `campaigns/${id}`, { state: 'draft', send_at: null })
+    await site().api('PATCH', `campaigns/${id}`, { state: 'scheduled', send_at: '2031-01-10T09:00:00.000Z' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Send now' }).click()
+    await page.getByText('The campaign is starting now.').waitFor()
+    expect(Date.parse((await saved()).send_at)).toBeLessThan(Date.now() + UNDO_MS)
+  })
+
 /** A campaign starts when the member was told. */
 export const launches = (site: () => Site) =>
   describe('a launch', () => {
     asReviewed(site)
     typedTime(site)
+    byTheServer(site)
 
     test('that was undone leaves no time: the next one can be undone as long, also when a time has passed', async () => {
       const id = await draft(site(), 'Undone')

@@ -84,6 +84,11 @@ export const mail = (site: () => Site) =>
       expect(await rate.inputValue()).toBe('1.7')
       await page.getByRole('button', { name: 'Save the limits' }).click()
       await page.getByText('The limits of Google have been saved.').waitFor()
+      // What is held by itself stays so when all is resumed.
+      const headers = { origin: site().url, 'carillon-project': String(id) }
+      expect((await page.request.post(`${site().url}/api/client/mail-queue/pause`, { headers, data: {} })).ok()).toBe(true)
+      await page.reload()
+      await page.getByText('All email of the project').waitFor()
       await page.getByRole('button', { name: 'Pause Google' }).click()
       await page.getByText('Email to google').waitFor()
       const stored = await call('get', 'mail-sites/google', undefined, id)

@@ -49,6 +49,9 @@ export function presence(site: () => Site): void {
     const { page } = opened
     await page.getByText('Ana Ng is editing this.').waitFor()
     expect(await page.getByLabel('Subject').isDisabled()).toBe(true)
+    // All of it can be read.
+    await page.getByRole('group', { name: 'Body' }).getByRole('button', { name: 'Text' }).click()
+    await page.getByRole('textbox', { name: 'Text of the email' }).waitFor()
     // Who only reads is no editor to the other.
     expect(await ana.says()).toEqual([])
     await put('Second')

@@ -72,6 +72,15 @@ export const settings = (site: () => Site) =>
       expect((await stored()).test_recipients).toEqual(before.test_recipients)
     })
 
+    test('take a website without its protocol, as the API does', async () => {
+      await using opened = await memberPage(site(), '/p/1/settings')
+      const { page } = opened
+      await page.getByRole('textbox', { name: 'Website', exact: true }).fill('bellbird.example')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('The settings have been saved.').waitFor()
+      expect((await (await page.request.get(`${site().url}/api/client/projects/1`)).json()).website_url).toBe('bellbird.example')
+    })
+
     newProject(site)
     failedReads(site)
 
@@ -153,5 +162,22 @@ export const deletion = (site: () => Site) =>
       await page.waitForURL(/\/p\/1$/)
       expect((await page.request.get(`${site().url}/api/client/projects/${id}`)).status()).toBe(404)
       expect((await page.request.get(`${site().url}/api/client/projects/1`)).status()).toBe(200)
+    })
+
+    test('of another member takes the page of its project away, and says so', async () => {
+      await using opened = await memberPage(site(), '/p/1')
+      const { page } = opened
+      const headers = { origin: site().url }
+      const data = { name: 'Taken away', locale: 'en-AU', timezone: 'Australia/Melbourne' }
+      const { id } = await (await page.request.post(`${site().url}/api/client/projects`, { headers, data })).json()
+      await page.goto(`/p/${id}/users`)
+      await page.getByLabel('Search users').waitFor()
+      const removed = await page.request.delete(`${site().url}/api/client/projects/${id}`, { headers, data: { name: data.name } })
+      expect(removed.ok()).toBe(true)
+      await agePage(page)
+      await agePage(page)
+      await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
+      await page.waitForURL(/\/p\/1$/)
+      await page.getByText('This project was deleted, or you no longer have a role in it.').waitFor()
     })
   })

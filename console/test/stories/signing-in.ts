@@ -16,6 +16,44 @@ async function signOut(page: Page): Promise<void> {
   await page.waitForURL(/\/sign-in/)
 }
 
+const failedSignOut = (site: () => Site) =>
+  test('signing out asks about what is not saved, and says so where it fails: the member is still signed in', async () => {
+    const context = await site().context()
+    const page = await context.newPage()
+    await page.goto('/sign-in')
+    await signIn(page, OWNER)
+    await page.waitForURL(/\/p\/\d+/)
+    const signOut = async () => {
+      await openMenu(page)
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    }
+    await page.route('**/api/console/sign-out', (route) => route.abort())
+    await signOut()
+    await page.getByText('You are still signed in.').waitFor()
+    await page.getByRole('heading', { level: 2, name: 'Set up' }).waitFor()
+    await page.unroute('**/api/console/sign-out')
+
+    const { id } = await site().api('POST', 'journeys', { name: 'Not saved' })
+    await page.goto(`/p/1/journeys/${id}`)
+    await page.route(/\/steps$/, (route) => (route.request().method() === 'PUT' ? route.abort() : route.continue()))
+    await page.getByRole('button', { name: 'Add an entrance' }).first().click()
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Find a kind of step' }).fill('entrance')
+    await page.keyboard.press('Enter')
+    await page.getByText('Offline: kept on this device').waitFor()
+    const asked = Promise.withResolvers<string>()
+    page.once('dialog', (dialog) => dialog.dismiss().then(() => asked.resolve(dialog.message())))
+    await signOut()
+    expect(await asked.promise).toContain('Leave the page?')
+    expect((await context.request.get('/api/console/session')).status()).toBe(200)
+    const questions: string[] = []
+    page.on('dialog', (dialog) => dialog.accept().then(() => questions.push(dialog.message())))
+    await signOut()
+    await page.waitForURL(/\/sign-in/)
+    expect(questions).toHaveLength(1)
+    expect((await context.request.get('/api/console/session')).status()).toBe(401)
+    await context.close()
+  })
+
 export const signingIn = (site: () => Site) =>
   describe('signing in', () => {
     test('a wrong password is refused; the right one leads to where one wanted to go', async () => {
@@ -83,6 +121,8 @@ export const signingIn = (site: () => Site) =>
       await page.getByRole('row', { name: /Key ring/ }).waitFor({ state: 'detached' })
       await context.close()
     })
+
+    failedSignOut(site)
 
     test('signing out ends the session', async () => {
       const context = await site().context()

@@ -5,6 +5,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { said } from '../../parts/toast.ts'
+import { readServerClock, useServerClock } from '../../session/end.ts'
 import { useMay } from '../../session/project.tsx'
 import { CAMPAIGN, CAMPAIGNS, type Campaign } from './search.ts'
 
@@ -34,14 +35,18 @@ const Control = ({ children, about }: { children: ReactNode; about: string }) =>
   </div>
 )
 
-type Change = { state?: 'draft'; send_at?: string | null; send_in_user_timezone?: false; done: string }
+/** `isNow`: it starts when the server gets it. */
+type Change = { state?: 'draft'; send_at?: null; isNow?: true; done: string }
 
 /** A scheduled blast can be a draft again, or start at once. */
 function Scheduled({ campaign: { id, send_at, send_in_user_timezone: isLocal } }: { campaign: Campaign }) {
   const { t } = useTranslation('campaigns')
   const left = useSecondsTo(isLocal ? undefined : send_at)
   const change = useWrite(
-    (api, { done: _, ...body }: Change) => api.patch(CAMPAIGN, { path: { campaignId: id }, body }),
+    async (api, { done: _, isNow, ...changes }: Change) => {
+      const now = isNow && { send_at: new Date(await readServerClock()).toISOString(), send_in_user_timezone: false }
+      return api.patch(CAMPAIGN, { path: { campaignId: id }, body: { ...changes, ...now } })
+    },
     [CAMPAIGNS],
     (_, { done }) => said(done),
   )
@@ -61,9 +66,7 @@ function Scheduled({ campaign: { id, send_at, send_in_user_timezone: isLocal } }
         <Button
           loading={change.isPending}
           variant="default"
-          onClick={() =>
-            change.mutate({ send_at: new Date().toISOString(), send_in_user_timezone: false, done: t('scheduled.isStarting') })
-          }
+          onClick={() => change.mutate({ isNow: true, done: t('scheduled.isStarting') })}
         >
           {t('scheduled.now')}
         </Button>
@@ -74,12 +77,13 @@ function Scheduled({ campaign: { id, send_at, send_in_user_timezone: isLocal } }
 
 /** The seconds until an instant, as they pass. */
 function useSecondsTo(at: string | undefined): number | null {
-  const [now, setNow] = useState(() => Date.now())
+  const clock = useServerClock()
+  const [, setTick] = useState(0)
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS)
+    const timer = setInterval(() => setTick((tick) => tick + 1), TICK_MS)
     return () => clearInterval(timer)
   }, [])
-  return at === undefined ? null : Math.max(0, Math.ceil((new Date(at).getTime() - now) / 1000))
+  return at === undefined ? null : Math.max(0, Math.ceil((new Date(at).getTime() - clock()) / 1000))
 }
 
 /** The messages that are not sent yet and may be: those that were skipped or failed are not among them. */

@@ -11,7 +11,7 @@ import { merge } from '../../parts/merge.ts'
 import { Num, Rate } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
-import { wholeNumbersIn } from '../../parts/typed.ts'
+import { risingNumbersIn } from '../../parts/typed.ts'
 import { RequiredNumber } from '../../parts/typed-number.tsx'
 import { useMay } from '../../session/project.tsx'
 import { WARM_UP } from './search.ts'
@@ -96,7 +96,7 @@ function PlanForm({ plan, mayChange, isPending, onSave }: FormProps) {
   const stored = { steps: plan.steps.join(', '), is_active, bounce_percent_max, deferral_percent_max, is_per_address }
   const [{ steps, ...rest }, setDraft] = useDraft(stored)
   const set = (changes: Partial<typeof stored>) => setDraft((draft) => ({ ...draft, ...changes }))
-  const numbers = wholeNumbersIn(steps)
+  const numbers = steps === stored.steps ? plan.steps : risingNumbersIn(steps)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (numbers) onSave({ ...rest, steps: numbers })

@@ -1,11 +1,14 @@
+import type { CarillonError } from '@carillon/sdk'
 import { Button } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { AddSampleUsers } from '../../parts/add-sample-users.tsx'
 import { CHANNELS } from '../../parts/channels.ts'
 import { CodeTabs } from '../../parts/code.tsx'
 import { useRead } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
 import { type ShownRequest, samplesOf } from '../../parts/request-code.ts'
@@ -19,22 +22,30 @@ const PAGE = { query: { limit: 100 } }
 /** Events that Carillon writes itself do not show that the product sends any. */
 const SYSTEM_EVENT = /^(?:user_(?:created|updated)|(?:un)?subscribed|list_(?:entered|left))$/
 const isSystemEvent = (name: string) => SYSTEM_EVENT.test(name) || CHANNELS.some((channel) => name.startsWith(`${channel}_`))
-/** What is done elsewhere appears by itself. */
-const READ_AGAIN = { refetchInterval: 5000 }
+/** What is done elsewhere appears by itself. What could not be read at all is read again when the member says so. */
+const READ_AGAIN = {
+  refetchInterval: ({ state }: { state: { data: unknown; error: unknown } }) =>
+    (state.data === undefined && state.error !== null ? false : 5000) as number | false,
+}
 
-/** The six steps, by what the server has. */
-function useSteps(): Step[] | undefined {
+/** A subscription type that the samples can name, of email if there is one. Ids are of the whole server: a project has others than the first. */
+function useSubscriptionId(): number {
+  const types = useRead('/api/client/subscriptions', PAGE).data?.results ?? []
+  return (types.find(({ channel }) => channel === 'email') ?? types[0])?.id ?? 1
+}
+
+/** The six steps, by what the server has, or the reads of it that have failed. */
+function useSteps(): { steps?: Step[]; failed: UseQueryResult<unknown, CarillonError>[] } {
   const { environment } = useProject()
   const users = useRead('/api/client/users', ONE, READ_AGAIN)
   const events = useRead('/api/client/schema/events', PAGE, READ_AGAIN)
   const campaigns = useRead('/api/client/campaigns', ONE, READ_AGAIN)
   const messages = useRead('/api/client/messages', ONE, READ_AGAIN)
   const domains = useRead('/api/client/domains', PAGE, READ_AGAIN)
-  const subscriptions = useRead('/api/client/subscriptions', { query: { q: 'email', limit: 1 } })
-  // Ids are those of the whole server, so that a project has others than the first.
-  const subscription_id = subscriptions.data?.results[0]?.id ?? 1
-  if (!users.data || !events.data || !campaigns.data || !messages.data || !domains.data) return undefined
-  return [
+  const subscription_id = useSubscriptionId()
+  const failed = [users, events, campaigns, messages, domains].filter(({ data, error }) => error && !data)
+  if (!users.data || !events.data || !campaigns.data || !messages.data || !domains.data) return { failed }
+  const steps: Step[] = [
     {
       id: 'user',
       isDone: users.data.results.length > 0,
@@ -82,13 +93,17 @@ function useSteps(): Step[] | undefined {
     },
     { id: 'live', isDone: environment === 'live', request: { method: 'GET', path: '/api/client/providers/meta' } },
   ]
+  return { steps, failed }
 }
 
 /** What is left to set up, with the state of each step and the ways to do the next one. Shows nothing once everything is done. */
 export function Checklist() {
   const { t } = useTranslation('home')
-  const steps = useSteps()
-  if (!steps) return <Loading />
+  const { steps, failed } = useSteps()
+  const again = () => {
+    for (const { refetch } of failed) void refetch()
+  }
+  if (!steps) return failed.length > 0 ? <Failed error={failed[0]?.error} onRetry={again} /> : <Loading />
   const done = steps.filter(({ isDone }) => isDone).length
   const next = steps.find(({ isDone }) => !isDone)
   if (!next) return null

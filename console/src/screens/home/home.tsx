@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { instant, Time } from '../../parts/time.tsx'
 import { useSession } from '../../session/index.ts'
@@ -18,7 +19,7 @@ export function Home() {
   const { t, i18n } = useTranslation('home')
   const { id, name, timezone } = useProject()
   const { role } = useSession()
-  const { data } = useRead(OVERVIEW, undefined, { refetchInterval: READ_AGAIN_MS })
+  const { data, error, refetch } = useRead(OVERVIEW, undefined, { refetchInterval: READ_AGAIN_MS })
   const problems = data ? problemsOf(id, role === 'owner', data) : []
   const title = problems.length === 0 ? name : t('problems.title', { count: problems.length })
   const waiting = data?.processing.waiting_since
@@ -35,6 +36,7 @@ export function Home() {
         }
       />
       <div className="stack">
+        {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
         {problems.length > 0 && <Problems problems={problems} />}
         <Sending />
         {data && <Week channels={data.channels} />}

@@ -7,6 +7,7 @@ import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { Failed } from '../../parts/failed.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
@@ -29,7 +30,7 @@ export function Imports() {
   const { list: wanted, import: opened, ...paging } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/imports' })
   const mayImport = useMay('editor')
-  const lists = useStaticLists()
+  const { lists, error, refetch } = useStaticLists()
   const list = wanted ?? lists?.[0]?.id
   return (
     <>
@@ -51,7 +52,7 @@ export function Imports() {
           </>
         }
       />
-      {lists === undefined && <Loading />}
+      {lists === undefined && (error ? <Failed error={error} onRetry={() => void refetch()} /> : <Loading />)}
       {lists && list === undefined && (
         <Card>
           <Empty>{t('noList')}</Empty>

@@ -4,9 +4,9 @@ import { useReadAll } from '../../parts/data.ts'
 import { OPTIONS_MAX } from '../../parts/paging.ts'
 
 /** The static lists, into which files are imported. */
-export function useStaticLists(): { id: number; name: string }[] | undefined {
-  const { data } = useReadAll('/api/client/lists')
-  return data?.filter(({ type }) => type === 'static')
+export function useStaticLists() {
+  const { data, error, refetch } = useReadAll('/api/client/lists')
+  return { lists: data?.filter(({ type }) => type === 'static'), error, refetch }
 }
 
 type Props = { value: number | undefined; onChange: (id: number) => void; isLabelled?: boolean }
@@ -14,7 +14,7 @@ type Props = { value: number | undefined; onChange: (id: number) => void; isLabe
 /** Chooses a static list. */
 export function ListSelect({ value, onChange, isLabelled }: Props) {
   const { t } = useTranslation('imports')
-  const lists = useStaticLists() ?? []
+  const { lists = [] } = useStaticLists()
   return (
     <Select
       {...(isLabelled ? { label: t('list') } : { 'aria-label': t('list') })}

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
+import { useErrorSince } from '../../parts/error-since.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { useProject } from '../../session/project.tsx'
 import { JOURNEYS } from './search.ts'
@@ -18,6 +19,7 @@ export function CreateJourney({ isOpen, onClose }: { isOpen: boolean; onClose: (
     [JOURNEYS],
     ({ id }) => void navigate({ to: '/p/$project/journeys/$journeyId', params: { project, journeyId: String(id) } }),
   )
+  const error = useErrorSince(isOpen, create.error)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     create.mutate(undefined)
@@ -25,7 +27,7 @@ export function CreateJourney({ isOpen, onClose }: { isOpen: boolean; onClose: (
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('create.title')} closeButtonProps={{ 'aria-label': t('close') }}>
       <form className="form" onSubmit={submit}>
-        {create.error && <Failed error={create.error} />}
+        {error && <Failed error={error} />}
         <TextInput
           label={t('column.name')}
           description={t('create.about')}

@@ -4,12 +4,13 @@ import { type Autosave, ifVersion, useAutosave, versionOf } from '../../parts/au
 import { keyOf, useRead } from '../../parts/data.ts'
 import { isSame } from '../../parts/merge.ts'
 import { useSession } from '../../session/index.ts'
+import { copiesKey, keepInBrowser } from '../../session/keep.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
 import { copyOf, keptFor, keptOf, pasteOf } from './model/copied.ts'
 import { type Command, firstPath, type Graph, keyFor, type Place, pathsOf, type Step, targetOf } from './model/graph.ts'
 import { begin, give, type History, redo, undo } from './model/history.ts'
 import { neighbours, numbersOf, outlineOf, type Row } from './model/outline.ts'
-import { type Journey, type Meta, STEPS, VERSIONS } from './search.ts'
+import { JOURNEY, type Journey, type Meta, STEPS, VERSIONS } from './search.ts'
 import { useWords, type Words } from './steps/words.ts'
 
 /** The graph that is edited, and everything by which canvas and outline show and change it. */
@@ -22,6 +23,8 @@ export type Editing = {
   words: (step: Step) => Words
   paths: (step: Step) => string[]
   mayWrite: boolean
+  /** The journey is live without ever having been published: its steps go live when they are saved, which a button does. */
+  isBornLive: boolean
   /** Whether there is something to publish. */
   hasDraft: boolean
   autosave: Autosave<Graph>
@@ -29,8 +32,8 @@ export type Editing = {
   /** Adds a step of a kind into a way, or at the beginning. Returns its key. */
   add: (type: string, at: Place | undefined) => string
   move: (key: string, to: 'up' | 'down') => void
-  /** Keeps copies of steps in this browser, to be pasted into a journey of the project. */
-  copy: (keys: ReadonlySet<string>) => void
+  /** Keeps copies of steps in this browser, to be pasted into a journey of the project. Returns whether there was room for them. */
+  copy: (keys: ReadonlySet<string>) => boolean
   hasCopies: () => boolean
   /** Pastes the copied steps into a way, or at the beginning. Those of another journey come without their secrets. */
   paste: (at: Place | undefined) => Pasted
@@ -51,8 +54,11 @@ const graphOf = (steps: Readonly<Record<string, object>>): Graph =>
 
 const storedOf = (steps: Readonly<Record<string, object>>) => ({ value: graphOf(steps), version: versionOf(steps) })
 
+const isBornLive = ({ status, live_version }: Journey): boolean => status === 'live' && live_version === undefined
+
 /** The draft of a journey, saved as it changes. */
-function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>, isLocked: boolean): Autosave<Graph> {
+function useDraft(journey: Journey, steps: Readonly<Record<string, object>>, isLocked: boolean): Autosave<Graph> {
+  const { id } = journey
   const api = useApi()
   const project = useProject()
   const client = useQueryClient()
@@ -64,11 +70,19 @@ function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>, isLo
       own.current = graphOf(saved)
       client.setQueryData(keyOf(project.id, STEPS, { path: { journeyId: id } }), saved)
       void client.invalidateQueries({ queryKey: keyOf(project.id, VERSIONS) })
+      void client.invalidateQueries({ queryKey: keyOf(project.id, JOURNEY) })
       return storedOf(saved)
     },
     [api, id, client, project.id],
   )
-  const autosave = useAutosave({ key: `${project.id}.journey.${id}`, stored: graphOf(steps), save, reload, isLocked })
+  const autosave = useAutosave({
+    key: `${project.id}.journey.${id}`,
+    stored: graphOf(steps),
+    save,
+    reload,
+    isLocked,
+    isByHand: isBornLive(journey),
+  })
   const { readAgain } = autosave
   // Other steps than those that were saved here, such as of an earlier version that was published again.
   useEffect(() => {
@@ -79,9 +93,6 @@ function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>, isLo
   }, [steps, readAgain])
   return autosave
 }
-
-/** Where the copied steps of a member are kept. */
-const copiesKey = (member: number, project: number) => `carillon.copied-steps.${member}.${project}`
 
 /** The way into which a new step is added after another step: the first way out of that step. */
 export function afterStep({ graph, paths }: Pick<Editing, 'graph' | 'paths'>, key: string): Place | undefined {
@@ -130,6 +141,7 @@ export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<
     words,
     paths,
     mayWrite,
+    isBornLive: isBornLive(journey),
     hasDraft: newest?.results[0]?.status === 'draft',
     autosave,
     give: command,
@@ -147,7 +159,7 @@ export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<
       const path = firstPath(step.data, step.type, meta.steps)
       if (path !== undefined || targetOf(graph, place) === undefined) command({ do: 'move', key, to: place, path: path ?? 'default' })
     },
-    copy: (keys) => localStorage.setItem(copies, keptOf(journey.id, copyOf(graph, keys, rows))),
+    copy: (keys) => keepInBrowser(copies, keptOf(journey.id, copyOf(graph, keys, rows))),
     hasCopies: () => localStorage.getItem(copies) !== null,
     paste: (at) => {
       const text = localStorage.getItem(copies)

@@ -2,6 +2,7 @@ import { Button, JsonInput, Modal, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
+import { useErrorSince } from '../../parts/error-since.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { said } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
@@ -30,6 +31,7 @@ export function EnterUser({ journey: { id }, onEntered }: Props) {
       onEntered(userId.trim())
     },
   )
+  const error = useErrorSince(isOpen, enter.error)
   if (!mayPublish) return null
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -70,7 +72,7 @@ export function EnterUser({ journey: { id }, onEntered }: Props) {
             value={key}
             onChange={(event) => setKey(event.currentTarget.value)}
           />
-          {enter.error && <Failed error={enter.error} />}
+          {error && <Failed error={error} />}
           <div className="acts">
             <Button type="submit" loading={enter.isPending} disabled={userId.trim() === ''}>
               {t('enter.submit')}

@@ -93,7 +93,9 @@ function Head({ journey, editing }: { journey: Journey; editing: Editing }) {
             <Chip state={status} />
             {is_held && <Chip state="paused" />}
             <span>
-              {live_version === undefined ? t('neverPublished') : t('versionLive', { version: live_version })}
+              {live_version === undefined
+                ? t(editing.isBornLive ? 'bornLive' : 'neverPublished')
+                : t('versionLive', { version: live_version })}
               {live_version !== undefined && editing.hasDraft && ` · ${t('hasDraft')}`}
               {description && ` · ${description}`}
             </span>

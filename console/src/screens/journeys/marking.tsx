@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { notice } from '../../parts/notice.ts'
 import { said } from '../../parts/toast.ts'
 import { afterStep, type Editing } from './editing.ts'
 import type { Place } from './model/graph.ts'
@@ -60,8 +61,8 @@ export function useCopying(editing: Editing) {
   const { copy, paste, duplicate } = editing
   return {
     copySteps: (keys: ReadonlySet<string>) => {
-      copy(keys)
-      said(t('marked.copied', { count: keys.size }))
+      if (copy(keys)) said(t('marked.copied', { count: keys.size }))
+      else notice(t('marked.noRoom'))
     },
     pasteSteps: (at: Place | undefined) => {
       const pasted = paste(at)

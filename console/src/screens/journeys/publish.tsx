@@ -3,6 +3,7 @@ import { Button, Modal, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Confirm } from '../../parts/confirm.tsx'
 import { keyOf, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -26,6 +27,7 @@ export function Publish({ journey, editing }: { journey: Journey; editing: Editi
   const mayPublish = useMay('publisher')
   const [isOpen, setOpen] = useState(false)
   const { autosave, graph, hasDraft } = editing
+  if (editing.isBornLive) return editing.mayWrite ? <GoLive journey={journey} editing={editing} /> : null
   if (!mayPublish || !hasDraft || Object.keys(graph).length === 0) return null
   const open = () => {
     if (autosave.state !== 'saved') void autosave.saveNow()
@@ -46,6 +48,37 @@ export function Publish({ journey, editing }: { journey: Journey; editing: Editi
         {isOpen && autosave.state !== 'saved' && <Unsaved autosave={autosave} />}
         {isOpen && autosave.state === 'saved' && <PublishForm journeyId={journey.id} editing={editing} onDone={() => setOpen(false)} />}
       </Modal>
+    </>
+  )
+}
+
+/** Saves the steps of a live journey that was never published: with that, users enter. */
+function GoLive({ journey, editing: { autosave, graph } }: { journey: Journey; editing: Editing }) {
+  const { t } = useTranslation('journeys')
+  const [isOpen, setOpen] = useState(false)
+  const { state, saveNow } = autosave
+  const goLive = async () => {
+    if (!(await saveNow())) return
+    setOpen(false)
+    said(t('goLive.done'))
+  }
+  return (
+    <>
+      <Button disabled={Object.keys(graph).length === 0 || state === 'saved' || state === 'conflict'} onClick={() => setOpen(true)}>
+        {t('goLive.open')}
+      </Button>
+      <Confirm
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title={t('goLive.title', { name: journey.name })}
+        action={t('goLive.action')}
+        isDanger={false}
+        isPending={state === 'saving'}
+        error={state === 'failed' || state === 'offline' ? autosave.error : null}
+        onConfirm={() => void goLive()}
+      >
+        <p>{t('goLive.about')}</p>
+      </Confirm>
     </>
   )
 }

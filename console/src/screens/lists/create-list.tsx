@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
+import { useErrorSince } from '../../parts/error-since.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import { useProject } from '../../session/project.tsx'
@@ -22,6 +23,7 @@ export function CreateList({ isOpen, onClose }: { isOpen: boolean; onClose: () =
     ['/api/client/lists'],
     ({ id }) => void navigate({ to: '/p/$project/lists/$listId', params: { ...params, listId: String(id) } }),
   )
+  const error = useErrorSince(isOpen, create.error)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (type === 'static') create.mutate(undefined)
@@ -30,7 +32,7 @@ export function CreateList({ isOpen, onClose }: { isOpen: boolean; onClose: () =
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('create.title')} closeButtonProps={{ 'aria-label': t('close') }}>
       <form className="form" onSubmit={submit}>
-        {create.error && <Failed error={create.error} />}
+        {error && <Failed error={error} />}
         <Radio.Group label={t('column.type')} value={type} onChange={(type) => setType(type as typeof type & 'static')}>
           {TYPES.map((type) => (
             <Radio key={type} mt="xs" value={type} label={t(`type.${type}`)} description={t(`create.${type}`)} />

@@ -13,10 +13,10 @@ const isOfAll = ({ campaign_id, site }: Pause) => campaign_id === undefined && s
 
 const usePauses = (): Pause[] => useRead(PAUSES, undefined).data?.results ?? []
 
-/** Whether the email to a site is held, by itself or with all of the project. */
-export const useIsHeld = (): ((site: string) => boolean) => {
+/** How the email to a site is held: by itself, with all of the project, or not. A site that is held by itself stays so when all is resumed. */
+export const useHeld = (): ((site: string) => 'site' | 'all' | undefined) => {
   const pauses = usePauses()
-  return (site) => pauses.some((pause) => pause.site === site || isOfAll(pause))
+  return (site) => (pauses.some((pause) => pause.site === site) ? 'site' : pauses.some(isOfAll) ? 'all' : undefined)
 }
 
 /** Holds or releases all email, that of a campaign, or that to a site. */

@@ -12,7 +12,7 @@ import { Card } from '../../parts/page.tsx'
 import type { ListSearch } from '../../parts/paging.ts'
 import { useMay, useProject } from '../../session/project.tsx'
 import { SiteLimits } from './limits.tsx'
-import { useIsHeld, usePauseWrite } from './pauses.tsx'
+import { useHeld, usePauseWrite } from './pauses.tsx'
 import { SITES, type Site } from './search.ts'
 
 /** The sites that email goes to, with the results of the attempts of the last 24 hours. */
@@ -48,7 +48,7 @@ function useColumns({ onLimit, onPause }: Actions): Column<Site>[] {
   const project = String(useProject().id)
   const mayLimit = useMay('admin')
   const mayPause = useMay('publisher')
-  const isHeld = useIsHeld()
+  const heldOf = useHeld()
   const attempts = ({ last_24_hours: { delivered, deferred, bounced } }: Site) => delivered + deferred + bounced
   const actions: Column<Site> = {
     id: 'actions',
@@ -63,7 +63,7 @@ function useColumns({ onLimit, onPause }: Actions): Column<Site>[] {
             {t('limits.open')}
           </Button>
         )}
-        {!isHeld(row.site) && (
+        {heldOf(row.site) !== 'site' && (
           <Button size="xs" variant="default" aria-label={t('pause.thisSite', { site: row.label })} onClick={() => onPause(row)}>
             {t('pause.short')}
           </Button>
@@ -87,7 +87,7 @@ function useColumns({ onLimit, onPause }: Actions): Column<Site>[] {
     {
       id: 'state',
       label: t('column.state'),
-      cell: ({ site, state, state_reason }) => <Chip state={isHeld(site) ? 'paused' : state} reason={state_reason} />,
+      cell: ({ site, state, state_reason }) => <Chip state={heldOf(site) ? 'paused' : state} reason={state_reason} />,
     },
     {
       id: 'delivered',

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { ConfirmWrite } from '../../parts/confirm-write.tsx'
 import { useRead } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
 import { useProject } from '../../session/project.tsx'
 import { PROVIDER, PROVIDERS, type Provider } from './search.ts'
 
@@ -24,12 +25,12 @@ export function DeleteProvider({ provider: { id, name, channel, is_default }, is
       action={t('delete.action')}
       typed={name}
       isLoading={campaigns.isLoading}
-      error={campaigns.error}
       write={(api) => api.delete(PROVIDER, { path: { providerId: id } })}
       changes={[PROVIDERS]}
       leave={() => navigate({ to: '/p/$project/providers', params: { project } })}
       done={t('delete.done', { name })}
     >
+      {campaigns.error && <Failed error={campaigns.error} />}
       <p>{t(is_default ? 'delete.ofDefault' : 'delete.about', { channel: t(`channel.${channel}.name`) })}</p>
       {campaigns.data && campaigns.data.results.length > 0 && (
         <>

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { keepInBrowser } from '../../session/keep.ts'
 
 /** Which captured messages this browser has opened: all up to one, and some after it. */
 export type ReadMarks = { upTo: number; ids: number[] }
@@ -30,7 +31,7 @@ export function useReadMarks(projectId: number) {
   const key = `carillon.sandbox-read.${projectId}`
   const [marks, setMarks] = useState(() => marksOf(localStorage.getItem(key)))
   const keep = (next: ReadMarks) => {
-    localStorage.setItem(key, JSON.stringify(next))
+    keepInBrowser(key, JSON.stringify(next))
     setMarks(next)
   }
   return [marks, keep] as const

@@ -18,7 +18,7 @@ import { register } from './register.ts'
 import { dataKeyOf, type Entry, REGISTER, readersOf, SCHEMA, withReaders } from './view.ts'
 
 type Attribute = components['schemas']['SchemaAttribute']
-const READERS = ['everyone', 'editor', 'publisher', 'admin', 'hidden'] as const
+const READERS = ['everyone', 'notUsers', 'editor', 'publisher', 'admin', 'hidden'] as const
 
 /** The attributes of users, with who can read each. */
 export function Attributes() {

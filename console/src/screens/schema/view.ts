@@ -42,21 +42,28 @@ export type Input = ReturnType<typeof inputOf>
 /** The lowest role, with which a key reads everything that is not hidden. */
 const LOWEST = 'support'
 
-/** Who can read an attribute, as one choice: every role, from a role on, or no key. */
-export function readersOf(entry: Pick<Entry, 'min_role' | 'hidden' | 'personal_data'> | undefined): string {
+type Readable = Pick<Entry, 'min_role' | 'hidden' | 'personal_data'> & { end_user?: boolean }
+
+/** Who can read an attribute, as one choice: everyone, every role but not the users, from a role on, or no key. */
+export function readersOf(entry: Readable | undefined): string {
+  const everyone = entry?.end_user === false ? 'notUsers' : 'everyone'
   if (entry?.hidden) return 'hidden'
-  if (entry?.min_role === LOWEST) return 'everyone'
-  return entry?.min_role ?? (entry?.personal_data ? 'editor' : 'everyone')
+  if (entry?.min_role === LOWEST) return everyone
+  return entry?.min_role ?? (entry?.personal_data ? 'editor' : everyone)
 }
+
+/** Whether every role can read it. */
+const isForAllRoles = (readers: string): boolean => readers === 'everyone' || readers === 'notUsers'
 
 /** Users are among everyone. Under a narrower choice they read an attribute of theirs only if the register says so. */
 const isForUsers = (entry: Entry | undefined, readers: string): boolean =>
-  readers === 'everyone' || (readers !== 'hidden' && readersOf(entry) !== 'everyone' && (entry?.end_user ?? false))
+  readers === 'everyone' ||
+  (readers !== 'hidden' && readers !== 'notUsers' && readersOf(entry) !== 'everyone' && (entry?.end_user ?? false))
 
 /** The register for a choice of who can read. Every role can read personal data only if the register says so. */
 export const withReaders = (entry: Entry | undefined, readers: string): Input => ({
   ...inputOf(entry),
   end_user: isForUsers(entry, readers),
   hidden: readers === 'hidden',
-  min_role: (readers === 'hidden' ? null : readers !== 'everyone' ? readers : entry?.personal_data ? LOWEST : null) as Input['min_role'],
+  min_role: (readers === 'hidden' ? null : !isForAllRoles(readers) ? readers : entry?.personal_data ? LOWEST : null) as Input['min_role'],
 })

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../../parts/confirm.tsx'
+import { Failed } from '../../parts/failed.tsx'
 import { useOrganisationRead, useOrganisationWrite } from '../../parts/organisation-data.ts'
 import { Card } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
@@ -47,9 +48,10 @@ function DeleteProject({ project: { id, name }, onClose }: { project: Project; o
       action={t('danger.action')}
       typed={name}
       isPending={remove.isPending || size.isLoading}
-      error={size.error ?? remove.error}
+      error={remove.error}
       onConfirm={() => remove.mutate(undefined)}
     >
+      {size.error && <Failed error={size.error} />}
       {size.data && <Consequences size={size.data} />}
       <p>{t('danger.final')}</p>
     </Confirm>

@@ -87,7 +87,7 @@ function General({ draft, set, isFixed }: FieldsProps) {
         <IdentityFields draft={draft} set={set} isFixed={isFixed} />
         <TextInput
           label={t('general.website')}
-          type="url"
+          inputMode="url"
           disabled={isFixed}
           value={draft.website_url ?? ''}
           onChange={(event) => set({ website_url: orNull(event.currentTarget.value) })}

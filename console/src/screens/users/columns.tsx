@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
+import { keepInBrowser } from '../../session/keep.ts'
 import { useProject } from '../../session/project.tsx'
 import { columnsOf, type FIELDS, shortened, textOf, valueAt } from './chosen-columns.ts'
 import { nameOf } from './name.ts'
@@ -15,7 +16,7 @@ export function useChosenColumns() {
   const key = `carillon.users-columns.${useProject().id}`
   const [chosen, setChosen] = useState(() => columnsOf(localStorage.getItem(key)))
   const choose = (next: readonly string[]) => {
-    localStorage.setItem(key, JSON.stringify(next))
+    keepInBrowser(key, JSON.stringify(next))
     setChosen(next)
   }
   return [chosen, choose] as const

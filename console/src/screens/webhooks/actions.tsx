@@ -5,8 +5,10 @@ import { useTranslation } from 'react-i18next'
 import { ConfirmWrite } from '../../parts/confirm-write.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useWrite } from '../../parts/data.ts'
+import { useErrorSince } from '../../parts/error-since.ts'
 import { Failed } from '../../parts/failed.tsx'
-import { ShownOnce } from '../../parts/shown-once.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
+import { SecretDialog } from '../../parts/shown-once.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { EditEndpoint, SECRET_VARIABLE } from './endpoint-form.tsx'
 import { EVENT_TYPES } from './event-types.ts'
@@ -70,10 +72,11 @@ function SendTest({ endpoint: { id, name, event_types }, isOpen, onClose }: Prop
       void navigate({ search: { delivery: delivery_id } })
     },
   )
+  const error = useErrorSince(isOpen, send.error)
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('test.title', { name })} closeButtonProps={{ 'aria-label': t('close') }}>
       <div className="form">
-        {send.error && <Failed error={send.error} />}
+        {error && <Failed error={error} />}
         <Select
           label={t('test.type')}
           description={t('test.about')}
@@ -113,37 +116,34 @@ function Rotate({ endpoint: { id, name }, isOpen, onClose }: Props) {
     rotate.reset()
   }
   return (
-    <Modal
-      opened={isOpen}
+    <SecretDialog
+      isOpen={isOpen}
       onClose={close}
       title={rotate.data ? t('secret.title') : t('rotate.title', { name })}
-      closeButtonProps={{ 'aria-label': t('close') }}
-      size="lg"
+      isPending={rotate.isPending}
+      secret={rotate.data && { about: t('secret.about'), value: rotate.data.signing_secret, variable: SECRET_VARIABLE }}
     >
-      {rotate.data ? (
-        <ShownOnce about={t('secret.about')} value={rotate.data.signing_secret} variable={SECRET_VARIABLE} onClose={close} />
-      ) : (
-        <div className="form">
-          {rotate.error && <Failed error={rotate.error} />}
-          <Select
-            label={t('rotate.grace')}
-            description={t('rotate.about')}
-            data={GRACE_PERIODS.map((value) => ({ value, label: t(`rotate.for.${value}`) }))}
-            value={grace}
-            allowDeselect={false}
-            onChange={(next) => next && setGrace(next)}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              {t('cancel')}
-            </Button>
-            <Button loading={rotate.isPending} onClick={() => rotate.mutate(Number(grace))}>
-              {t('rotate.submit')}
-            </Button>
-          </Group>
-        </div>
-      )}
-    </Modal>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          rotate.mutate(Number(grace))
+        }}
+      >
+        {rotate.error && <Failed error={rotate.error} />}
+        <Select
+          label={t('rotate.grace')}
+          description={t('rotate.about')}
+          data={GRACE_PERIODS.map((value) => ({ value, label: t(`rotate.for.${value}`) }))}
+          value={grace}
+          allowDeselect={false}
+          onChange={(next) => next && setGrace(next)}
+        />
+        <FormButtons onCancel={close} isPending={rotate.isPending} isHeld>
+          {t('rotate.submit')}
+        </FormButtons>
+      </form>
+    </SecretDialog>
   )
 }
 

@@ -5,10 +5,11 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { useDraft } from '../../parts/edited.ts'
+import { useErrorSince } from '../../parts/error-since.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import { changedMembers, mergeItems } from '../../parts/merge.ts'
-import { ShownOnce } from '../../parts/shown-once.tsx'
+import { SecretDialog } from '../../parts/shown-once.tsx'
 import { said } from '../../parts/toast.ts'
 import { useProject } from '../../session/project.tsx'
 import { EventPicker } from './event-picker.tsx'
@@ -32,32 +33,31 @@ export function CreateEndpoint({ isOpen, onClose }: { isOpen: boolean; onClose: 
   const project = String(useProject().id)
   const [created, setCreated] = useState<Created | null>(null)
   const create = useWrite((api, body: Input) => api.post(ENDPOINTS, { body }), [ENDPOINTS], setCreated)
+  const error = useErrorSince(isOpen, create.error)
   const close = () => {
     if (created) void navigate({ to: '/p/$project/webhooks/$endpointId', params: { project, endpointId: String(created.id) } })
     setCreated(null)
     onClose()
   }
   return (
-    <Modal
-      opened={isOpen}
+    <SecretDialog
+      isOpen={isOpen}
       onClose={close}
       title={t(created ? 'secret.title' : 'create.title')}
-      closeButtonProps={{ 'aria-label': t('close') }}
       size="xl"
+      isPending={create.isPending}
+      secret={created ? { about: t('secret.about'), value: created.signing_secret, variable: SECRET_VARIABLE } : undefined}
     >
-      {created ? (
-        <ShownOnce about={t('secret.about')} value={created.signing_secret} variable={SECRET_VARIABLE} onClose={close} />
-      ) : (
-        <Form
-          stored={EMPTY}
-          submit={t('create.submit')}
-          isPending={create.isPending}
-          error={create.error}
-          onSubmit={(input) => create.mutate(input)}
-          onClose={close}
-        />
-      )}
-    </Modal>
+      <Form
+        stored={EMPTY}
+        submit={t('create.submit')}
+        isPending={create.isPending}
+        isHeld
+        error={error}
+        onSubmit={(input) => create.mutate(input)}
+        onClose={close}
+      />
+    </SecretDialog>
   )
 }
 
@@ -80,13 +80,14 @@ export function EditEndpoint({ endpoint, isOpen, onClose }: { endpoint: Endpoint
       said(t('edit.done', { name }))
     },
   )
+  const error = useErrorSince(isOpen, change.error)
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('edit.title', { name })} closeButtonProps={{ 'aria-label': t('close') }} size="xl">
       <Form
         stored={stored}
         submit={t('save')}
         isPending={change.isPending}
-        error={change.error}
+        error={error}
         onSubmit={(input, begun) => change.mutate({ input, begun })}
         onClose={onClose}
       />
@@ -98,12 +99,13 @@ type FormProps = {
   stored: Input
   submit: string
   isPending: boolean
+  isHeld?: boolean
   error: unknown
   onSubmit: (input: Input, begun: Input) => void
   onClose: () => void
 }
 
-function Form({ stored, submit, isPending, error, onSubmit, onClose }: FormProps) {
+function Form({ stored, submit, isPending, isHeld = false, error, onSubmit, onClose }: FormProps) {
   const { t } = useTranslation('webhooks')
   const [input, setInput] = useDraft(stored)
   const [begun] = useState(stored)
@@ -139,7 +141,7 @@ function Form({ stored, submit, isPending, error, onSubmit, onClose }: FormProps
       />
       <h3>{t('events.chosen', { count: input.event_types.length })}</h3>
       <EventPicker value={input.event_types} onChange={(event_types) => set({ event_types })} />
-      <FormButtons onCancel={onClose} isPending={isPending} disabled={input.event_types.length === 0}>
+      <FormButtons onCancel={onClose} isPending={isPending} isHeld={isHeld} disabled={input.event_types.length === 0}>
         {submit}
       </FormButtons>
     </form>

@@ -107,16 +107,14 @@ function EditorOf({ campaign, stored, place, onPlace, isLocked, flush }: OfProps
             aside={<SaveState autosave={autosave} />}
             actions={<Places campaign={campaign} stored={stored} place={place} onPlace={onPlace} />}
           >
-            <fieldset className="bare" disabled={!mayWrite}>
-              <Fields
-                campaign={campaign}
-                template={draft}
-                onChange={change}
-                findings={preview.data?.findings ?? []}
-                segments={preview.data?.segments}
-                isReadOnly={!mayWrite}
-              />
-            </fieldset>
+            <Fields
+              campaign={campaign}
+              template={draft}
+              onChange={change}
+              findings={preview.data?.findings ?? []}
+              segments={preview.data?.segments}
+              isReadOnly={!mayWrite}
+            />
           </Card>
           {campaign.channel === 'text' && mayWrite && <Sizes campaign={campaign} place={place} draft={draft} />}
         </div>

@@ -1,5 +1,6 @@
 import type { FieldsProps } from './channels/channel.ts'
 import { channels } from './channels/index.ts'
+import { Editable } from './editable.tsx'
 import { MoreFields } from './more-fields.tsx'
 
 /** The fields of a template, by its channel. */
@@ -8,9 +9,11 @@ export function Fields(props: FieldsProps) {
   return (
     <>
       <ChannelFields {...props} />
-      <div className="form pad">
-        <MoreFields campaign={props.campaign} template={props.template} onChange={props.onChange} />
-      </div>
+      <Editable isReadOnly={props.isReadOnly}>
+        <div className="form pad">
+          <MoreFields campaign={props.campaign} template={props.template} onChange={props.onChange} />
+        </div>
+      </Editable>
     </>
   )
 }

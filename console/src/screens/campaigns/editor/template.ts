@@ -1,8 +1,10 @@
 import { CarillonError, type components } from '@carillon/sdk'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
 import { type Autosave, ifVersion, type Stored as StoredDraft, useAutosave, versionOf } from '../../../parts/autosave.ts'
 import { keyOf } from '../../../parts/data.ts'
+import { said } from '../../../parts/toast.ts'
 import { useApi, useProject } from '../../../session/project.tsx'
 import type { Campaign } from '../search.ts'
 import type { Template } from './channels/channel.ts'
@@ -31,7 +33,7 @@ const storedOf = (template: Stored[number]): StoredDraft<Template> => ({ value: 
 export const draftsOf = (projectId: number, campaignId: number): string => `${projectId}.template.${campaignId}.`
 
 type Restore = {
-  /** Replaces the draft by an earlier version, and saves that as a version of its own. What was typed before is saved first. */
+  /** Replaces the draft by an earlier version, and saves that as a version of its own. What was typed before is saved first: if it cannot be, it stays. */
   restore: (version: number, data: Template) => Promise<void>
 }
 
@@ -42,6 +44,7 @@ export function useTemplate(
   stored: Stored,
   isLocked: boolean,
 ): Autosave<Template> & Restore {
+  const { t } = useTranslation('campaigns')
   const api = useApi()
   const project = useProject()
   const client = useQueryClient()
@@ -78,7 +81,7 @@ export function useTemplate(
     isLive: state !== 'draft',
   })
   const restore = async (number: number, data: Template) => {
-    if (autosave.state !== 'saved') await autosave.saveNow()
+    if (autosave.state !== 'saved' && !(await autosave.saveNow())) return said(t('versions.unsaved', { number }))
     restored.current = { version: number, data }
     autosave.change(data)
     await autosave.saveNow()

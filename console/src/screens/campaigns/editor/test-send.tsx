@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../../parts/chip.tsx'
 import { useWrite } from '../../../parts/data.ts'
+import { useErrorSince } from '../../../parts/error-since.ts'
 import { Failed } from '../../../parts/failed.tsx'
 import { useSession } from '../../../session/index.ts'
 import type { Campaign } from '../search.ts'
@@ -33,6 +34,7 @@ export function TestSend({ campaign: { id, channel }, place, user, beforeSend, i
     },
     ['/api/client/sandbox'],
   )
+  const error = useErrorSince(isOpen, test.error)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     test.mutate(undefined)
@@ -46,7 +48,7 @@ export function TestSend({ campaign: { id, channel }, place, user, beforeSend, i
         <form className="form" onSubmit={submit}>
           <TagsInput label={t('test.to')} description={t('test.toAbout')} value={to} onChange={setTo} required />
           <p className="sm quiet">{t('test.about')}</p>
-          {test.error && <Failed error={test.error} />}
+          {error && <Failed error={error} />}
           {test.data && (
             <ul className="lines" aria-live="polite">
               {test.data.results.map(({ to, outcome, reason }) => (

@@ -3,12 +3,14 @@ import { Autocomplete, Button, JsonInput, MultiSelect, NumberInput } from '@mant
 import { useTranslation } from 'react-i18next'
 import { useArrival } from '../../../parts/arrival.ts'
 import { useRead, useReadAll, useWrite } from '../../../parts/data.ts'
+import { useEdited } from '../../../parts/edited.ts'
 import { Failed } from '../../../parts/failed.tsx'
 import { LIVE_MS } from '../../../parts/live/interval.ts'
 import { Loading } from '../../../parts/loading.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { OPTIONS_MAX } from '../../../parts/paging.ts'
 import { said } from '../../../parts/toast.ts'
+import type { Draft } from '../draft.ts'
 import { Funnel } from '../funnel.tsx'
 import type { StepProps } from './step.ts'
 
@@ -134,24 +136,44 @@ function Event({ autosave: { draft, change } }: StepProps) {
           value={draft.event_name ?? ''}
           onChange={(name) => change({ ...draft, event_name: name === '' ? null : name })}
         />
-        <JsonInput
-          label={t('audience.rule')}
-          description={t('audience.ruleAbout')}
-          placeholder={'{ "where": [{ "attribute": "data.total", "greater_than": 50 }] }'}
-          autosize
-          minRows={3}
-          formatOnBlur
-          validationError={t('form.json')}
-          defaultValue={draft.event_rule ? JSON.stringify(draft.event_rule, null, 2) : ''}
-          onChange={(text) => {
-            try {
-              change({ ...draft, event_rule: text.trim() === '' ? {} : JSON.parse(text) })
-            } catch {
-              // Half-typed JSON: the field says so, and the rule stays.
-            }
-          }}
-        />
+        <EventRule rule={draft.event_rule} onChange={(event_rule) => change({ ...draft, event_rule })} />
       </div>
     </Card>
   )
+}
+
+type RuleProps = { rule: Draft['event_rule']; onChange: (rule: NonNullable<Draft['event_rule']>) => void }
+
+/** The rule for the event, as JSON. Half-typed JSON changes nothing, and the field says so. */
+function EventRule({ rule, onChange }: RuleProps) {
+  const { t } = useTranslation('campaigns')
+  const { edited, edit, give } = useEdited(rule ?? {}, (rule) => (Object.keys(rule).length > 0 ? JSON.stringify(rule, null, 2) : ''))
+  const write = (text: string) => {
+    edit(text)
+    const rule = ruleIn(text)
+    if (rule === undefined) return
+    give(rule)
+    onChange(rule)
+  }
+  return (
+    <JsonInput
+      label={t('audience.rule')}
+      description={t('audience.ruleAbout')}
+      placeholder={'{ "where": [{ "attribute": "data.total", "greater_than": 50 }] }'}
+      autosize
+      minRows={3}
+      formatOnBlur
+      validationError={t('form.json')}
+      value={edited}
+      onChange={write}
+    />
+  )
+}
+
+function ruleIn(text: string): NonNullable<Draft['event_rule']> | undefined {
+  try {
+    return text.trim() === '' ? {} : JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -19,6 +19,8 @@ export type Check = {
 }
 
 type Given = {
+  /** By the clock of the server. */
+  now: number
   campaign: Campaign
   draft: Draft
   templates: Schemas['CampaignTemplate'][]
@@ -28,10 +30,10 @@ type Given = {
   unsaved: string[]
 }
 
-export function checksOf({ campaign: { type, channel }, draft, templates, lints, preflight, unsaved }: Given): Check[] {
+export function checksOf({ now, campaign: { type, channel }, draft, templates, lints, preflight, unsaved }: Given): Check[] {
   const findings = lints.flatMap(({ locale, findings }) => findings.map((finding) => ({ ...finding, locale })))
   const { list_ids: lists = [] } = draft
-  const passedZones = passedIn(draft, Date.now())
+  const passedZones = passedIn(draft, now)
   const isClean = templates.length > 0 && findings.length === 0
   return [
     ...(type === 'blast' ? [lists.length > 0 ? passed('lists') : blocking('noList')] : []),

@@ -13,10 +13,11 @@ import { Loading } from '../../../parts/loading.tsx'
 import { useLocalDrafts } from '../../../parts/local-drafts.ts'
 import { Card } from '../../../parts/page.tsx'
 import { instant } from '../../../parts/time.tsx'
+import { readServerClock, useServerClock } from '../../../session/end.ts'
 import { useMay, useProject } from '../../../session/project.tsx'
 import { draftsOf } from '../editor/template.ts'
 import { FunnelOf, reachedBy, usePreflight } from '../funnel.tsx'
-import { CAMPAIGN, CAMPAIGNS } from '../search.ts'
+import { CAMPAIGN, CAMPAIGNS, type Campaign } from '../search.ts'
 import { TextSizes } from '../text-sizes.tsx'
 import { type Check, checksOf } from './checks.ts'
 import { launchOf, startsAtLaunch } from './launch.ts'
@@ -32,6 +33,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
   const { id, type } = campaign
   const isBlast = type === 'blast'
   const mayWrite = useMay('editor')
+  const now = useServerClock()
   const { list_ids: lists = [] } = autosave.draft
   const { readAgain } = autosave
   // What another member has saved since the page was opened is checked too.
@@ -46,6 +48,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
   if (!templates.data || !lint.data) return <Loading />
   const finished = preflight?.state === 'finished' ? preflight : undefined
   const checks = checksOf({
+    now: now(),
     campaign,
     draft: autosave.draft,
     templates: templates.data.results,
@@ -131,8 +134,8 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached, onChange
   const { environment } = useProject()
   const mayPublish = useMay('publisher')
   const { send_at: at = null, send_in_user_timezone: isLocal } = autosave.draft
-  const bodyOf = () => launchOf(type, autosave.draft, Date.now())
-  const launch = useLaunch(id, autosave, bodyOf, () => {
+  const now = useServerClock()
+  const launch = useLaunch({ id, type }, autosave, () => {
     setOpen(false)
     setChanged(true)
     onChanged()
@@ -145,7 +148,7 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached, onChange
   const isBlast = type === 'blast'
   const number = new Intl.NumberFormat(i18n.language).format(reached ?? 0)
   const when =
-    at === null || startsAtLaunch(autosave.draft, Date.now())
+    at === null || startsAtLaunch(autosave.draft, now())
       ? t('launch.now')
       : isLocal
         ? t('launch.local', { at: at.slice(0, 16).replace('T', ' ') })
@@ -157,7 +160,10 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached, onChange
         <Button onClick={open} disabled={isBlocked || (isBlast && reached === undefined) || autosave.state !== 'saved'}>
           {t(isBlast ? 'launch.open' : 'launch.openTrigger')}
         </Button>
-        <CopyAs label={t('launch.more')} request={{ method: 'PATCH', path: CAMPAIGN, params: { campaignId: id }, body: bodyOf() }} />
+        <CopyAs
+          label={t('launch.more')}
+          request={{ method: 'PATCH', path: CAMPAIGN, params: { campaignId: id }, body: launchOf(type, autosave.draft, now()) }}
+        />
         <Confirm
           isOpen={isOpen}
           onClose={() => setOpen(false)}
@@ -178,15 +184,16 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached, onChange
 }
 
 /** Launches the campaign as it was checked, and opens its page. One that another member has changed since is read again instead. */
-function useLaunch(campaignId: number, autosave: StepProps['autosave'], bodyOf: () => ReturnType<typeof launchOf>, onChanged: () => void) {
+function useLaunch({ id: campaignId, type }: Pick<Campaign, 'id' | 'type'>, autosave: StepProps['autosave'], onChanged: () => void) {
   const project = String(useProject().id)
   const navigate = useNavigate()
   return useWrite(
     async (api) => {
       const version = await autosave.seenVersion()
       if (version === null) return false
+      const body = launchOf(type, autosave.draft, await readServerClock())
       try {
-        await api.patch(CAMPAIGN, { path: { campaignId }, body: bodyOf(), headers: ifVersion(version) })
+        await api.patch(CAMPAIGN, { path: { campaignId }, body, headers: ifVersion(version) })
         return true
       } catch (thrown) {
         if (!(thrown instanceof CarillonError && thrown.status === 412)) throw thrown

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { notice } from '../../../parts/notice.ts'
 import { instant } from '../../../parts/time.tsx'
 import { TypedDay } from '../../../parts/typed-day.tsx'
+import { useServerClock } from '../../../session/end.ts'
 import { useProject } from '../../../session/project.tsx'
 import { atTime, passedIn } from './launch.ts'
 import type { StepProps } from './step.ts'
@@ -20,6 +21,7 @@ const localOf = (at: Date) =>
 export function ScheduleStep({ autosave: { draft, change } }: StepProps) {
   const { t, i18n } = useTranslation('campaigns')
   const project = useProject()
+  const now = useServerClock()
   const { send_at = null, send_in_user_timezone: isLocal = false } = draft
   const field = send_at === null ? '' : isLocal ? send_at.slice(0, 16) : localOf(new Date(send_at))
   const later = () => localOf(new Date(Math.ceil(Date.now() / HOUR_MS + 1) * HOUR_MS))
@@ -66,7 +68,7 @@ export function ScheduleStep({ autosave: { draft, change } }: StepProps) {
               ))}
             </dl>
           )}
-          {passedIn(draft, Date.now()) === 'all' && <p className="say warn">{t('schedule.past')}</p>}
+          {passedIn(draft, now()) === 'all' && <p className="say warn">{t('schedule.past')}</p>}
         </>
       )}
     </div>

@@ -8,6 +8,7 @@ import { undoable } from '../../../../parts/toast.ts'
 import { BlockEditor } from '../blocks/block-editor.tsx'
 import { blocksOf, mjmlOf } from '../blocks/document.ts'
 import { CodeField } from '../code-field.tsx'
+import { Editable } from '../editable.tsx'
 import { withImages } from '../files.ts'
 import { Line, without } from '../line.tsx'
 import { useWords } from '../words.ts'
@@ -50,12 +51,16 @@ function Fields({ campaign, template, onChange, findings, isReadOnly }: FieldsPr
   }
   return (
     <div className="form pad">
-      <Line template={template} onChange={onChange} name="subject" max={998} isRequired />
-      <Line template={template} onChange={onChange} name="preheader" max={998} about={t('template.preheaderAbout')} />
-      <div className="two">
-        <Line template={template} onChange={onChange} name="from" max={1000} />
-        <Line template={template} onChange={onChange} name="reply_to" max={1000} />
-      </div>
+      <Editable isReadOnly={isReadOnly}>
+        <div className="form">
+          <Line template={template} onChange={onChange} name="subject" max={998} isRequired />
+          <Line template={template} onChange={onChange} name="preheader" max={998} about={t('template.preheaderAbout')} />
+          <div className="two">
+            <Line template={template} onChange={onChange} name="from" max={1000} />
+            <Line template={template} onChange={onChange} name="reply_to" max={1000} />
+          </div>
+        </div>
+      </Editable>
       <div>
         <TabBar
           isSmall
@@ -65,24 +70,28 @@ function Fields({ campaign, template, onChange, findings, isReadOnly }: FieldsPr
           onChange={(id) => setTab(id as Source)}
         />
         <p className="xs quiet">{t(`editor.${current}About`)}</p>
-        {current === 'blocks' && (
-          <BlockEditor mjml={mjml} onChange={(mjml) => onChange({ ...template, mjml })} onStart={() => startAgain('mjml')} />
-        )}
-        {(current === 'html' || current === 'mjml') && current !== source && (
-          <OtherBody source={source} wanted={current} onStart={() => startAgain(current)} />
-        )}
-        {(current === source || current === 'text') && (
-          <CodeField
-            key={current}
-            label={t(`editor.${current}Label`)}
-            value={value}
-            onChange={(text) => onChange(text === '' && current === 'text' ? without(template, 'text') : { ...template, [current]: text })}
-            words={words}
-            findings={findings.filter(({ param }) => param.endsWith(current))}
-            isPlain={current === 'text'}
-            isReadOnly={isReadOnly}
-          />
-        )}
+        <Editable isReadOnly={isReadOnly}>
+          {current === 'blocks' && (
+            <BlockEditor mjml={mjml} onChange={(mjml) => onChange({ ...template, mjml })} onStart={() => startAgain('mjml')} />
+          )}
+          {(current === 'html' || current === 'mjml') && current !== source && (
+            <OtherBody source={source} wanted={current} onStart={() => startAgain(current)} />
+          )}
+          {(current === source || current === 'text') && (
+            <CodeField
+              key={current}
+              label={t(`editor.${current}Label`)}
+              value={value}
+              onChange={(text) =>
+                onChange(text === '' && current === 'text' ? without(template, 'text') : { ...template, [current]: text })
+              }
+              words={words}
+              findings={findings.filter(({ param }) => param.endsWith(current))}
+              isPlain={current === 'text'}
+              isReadOnly={isReadOnly}
+            />
+          )}
+        </Editable>
       </div>
     </div>
   )

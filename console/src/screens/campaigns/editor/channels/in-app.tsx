@@ -2,6 +2,7 @@ import { Select } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { PreviewFrame } from '../../../../parts/preview-frame.tsx'
 import { CodeField } from '../code-field.tsx'
+import { Editable } from '../editable.tsx'
 import { Line, without } from '../line.tsx'
 import { NoteText } from '../note-text.tsx'
 import { useWords } from '../words.ts'
@@ -14,32 +15,34 @@ function Fields({ campaign, template, onChange, findings, isReadOnly }: FieldsPr
   const { t } = useTranslation('campaigns')
   const words = useWords(campaign)
   return (
-    <div className="form pad">
-      <Select
-        label={t('template.type')}
-        data={IN_APP_TYPES.map((value) => ({ value, label: t(`template.inApp.${value}`) }))}
-        value={typeof template.type === 'string' ? template.type : 'inbox'}
-        allowDeselect={false}
-        onChange={(type) => onChange({ ...template, type })}
-      />
-      <Line template={template} onChange={onChange} name="title" max={255} isRequired />
-      <Line template={template} onChange={onChange} name="body" max={BODY_MAX} isRequired isLong about={t('template.liquid')} />
-      <Line template={template} onChange={onChange} name="action_url" max={2048} />
-      <Line template={template} onChange={onChange} name="image" max={2048} />
-      <div>
-        <p className="sm">{t('template.html')}</p>
-        <p className="xs quiet">{t('template.htmlAbout')}</p>
-        <CodeField
-          label={t('template.html')}
-          value={typeof template.html === 'string' ? template.html : ''}
-          onChange={(html) => onChange(html === '' ? without(template, 'html') : { ...template, html })}
-          words={words}
-          findings={findings.filter(({ param }) => param.endsWith('html'))}
-          isPlain={false}
-          isReadOnly={isReadOnly}
+    <Editable isReadOnly={isReadOnly}>
+      <div className="form pad">
+        <Select
+          label={t('template.type')}
+          data={IN_APP_TYPES.map((value) => ({ value, label: t(`template.inApp.${value}`) }))}
+          value={typeof template.type === 'string' ? template.type : 'inbox'}
+          allowDeselect={false}
+          onChange={(type) => onChange({ ...template, type })}
         />
+        <Line template={template} onChange={onChange} name="title" max={255} isRequired />
+        <Line template={template} onChange={onChange} name="body" max={BODY_MAX} isRequired isLong about={t('template.liquid')} />
+        <Line template={template} onChange={onChange} name="action_url" max={2048} />
+        <Line template={template} onChange={onChange} name="image" max={2048} />
+        <div>
+          <p className="sm">{t('template.html')}</p>
+          <p className="xs quiet">{t('template.htmlAbout')}</p>
+          <CodeField
+            label={t('template.html')}
+            value={typeof template.html === 'string' ? template.html : ''}
+            onChange={(html) => onChange(html === '' ? without(template, 'html') : { ...template, html })}
+            words={words}
+            findings={findings.filter(({ param }) => param.endsWith('html'))}
+            isPlain={false}
+            isReadOnly={isReadOnly}
+          />
+        </div>
       </div>
-    </div>
+    </Editable>
   )
 }
 

@@ -2,19 +2,22 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { TabBar } from '../../../../parts/tabs.tsx'
 import { DEVICES, type Device, PUSH_BYTES_MAX, shownOn } from '../devices.ts'
+import { Editable } from '../editable.tsx'
 import { Line, ObjectField } from '../line.tsx'
 import { NoteText } from '../note-text.tsx'
 import type { ChannelEditor, DrawnProps, Editing, FieldsProps } from './channel.ts'
 
-function Fields({ template, onChange }: FieldsProps) {
+function Fields({ template, onChange, isReadOnly }: FieldsProps) {
   const { t } = useTranslation('campaigns')
   return (
-    <div className="form pad">
-      <Line template={template} onChange={onChange} name="title" max={255} isRequired />
-      <Line template={template} onChange={onChange} name="body" max={4000} isRequired isLong about={t('template.liquid')} />
-      <Line template={template} onChange={onChange} name="url" max={2048} />
-      <Line template={template} onChange={onChange} name="topic" max={255} />
-    </div>
+    <Editable isReadOnly={isReadOnly}>
+      <div className="form pad">
+        <Line template={template} onChange={onChange} name="title" max={255} isRequired />
+        <Line template={template} onChange={onChange} name="body" max={4000} isRequired isLong about={t('template.liquid')} />
+        <Line template={template} onChange={onChange} name="url" max={2048} />
+        <Line template={template} onChange={onChange} name="topic" max={255} />
+      </div>
+    </Editable>
   )
 }
 

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { Code } from '../../../../parts/code.tsx'
 import { CodeField } from '../code-field.tsx'
 import { isJson } from '../devices.ts'
+import { Editable } from '../editable.tsx'
 import { Line, ObjectField, without } from '../line.tsx'
 import { useWords } from '../words.ts'
 import type { ChannelEditor, DrawnProps, FieldsProps } from './channel.ts'
@@ -13,29 +14,31 @@ function Fields({ campaign, template, onChange, findings, isReadOnly }: FieldsPr
   const { t } = useTranslation('campaigns')
   const words = useWords(campaign)
   return (
-    <div className="form pad">
-      <Select
-        label={t('template.method')}
-        data={METHODS}
-        value={typeof template.method === 'string' ? template.method : 'POST'}
-        allowDeselect={false}
-        onChange={(method) => onChange({ ...template, method })}
-      />
-      <Line template={template} onChange={onChange} name="endpoint" max={2048} isRequired />
-      <ObjectField template={template} onChange={onChange} name="headers" />
-      <div>
-        <p className="sm">{t('template.requestBody')}</p>
-        <CodeField
-          label={t('template.requestBody')}
-          value={typeof template.body === 'string' ? template.body : ''}
-          onChange={(body) => onChange(body === '' ? without(template, 'body') : { ...template, body })}
-          words={words}
-          findings={findings.filter(({ param }) => param.endsWith('body'))}
-          isPlain
-          isReadOnly={isReadOnly}
+    <Editable isReadOnly={isReadOnly}>
+      <div className="form pad">
+        <Select
+          label={t('template.method')}
+          data={METHODS}
+          value={typeof template.method === 'string' ? template.method : 'POST'}
+          allowDeselect={false}
+          onChange={(method) => onChange({ ...template, method })}
         />
+        <Line template={template} onChange={onChange} name="endpoint" max={2048} isRequired />
+        <ObjectField template={template} onChange={onChange} name="headers" />
+        <div>
+          <p className="sm">{t('template.requestBody')}</p>
+          <CodeField
+            label={t('template.requestBody')}
+            value={typeof template.body === 'string' ? template.body : ''}
+            onChange={(body) => onChange(body === '' ? without(template, 'body') : { ...template, body })}
+            words={words}
+            findings={findings.filter(({ param }) => param.endsWith('body'))}
+            isPlain
+            isReadOnly={isReadOnly}
+          />
+        </div>
       </div>
-    </div>
+    </Editable>
   )
 }
 
