@@ -18,7 +18,7 @@ import { PLANS, PLANS_OF_REPLICA, type PlanLimits } from './outgrown-plans.ts'
 import { parseValues } from './parse-values.ts'
 import { requireRow, rowOf } from './row-schemas.ts'
 import { sequentially } from './sequentially.ts'
-import { SILENCE, SILENCE_OF_REPLICA, type SilenceLimits, watchSilence } from './silent-hosts.ts'
+import { type SilenceLimits, watchSilence } from './silent-hosts.ts'
 import { prepare, type Sql, summaryOf } from './sql.ts'
 import { causeOf, isOver, noteFailure, type Scope } from './transaction-scope.ts'
 
@@ -89,11 +89,10 @@ export type DatabaseOptions = {
   unnamed?: boolean
   /** Checks every row against its schema. For tests. */
   checkRows?: boolean
-  /** There is a primary to read from instead, so that a connection has a second to open. */
+  /** There is a primary to read from instead. */
   isReplica?: boolean
-  /** The clock by which hosts that have vanished are given up. Without one, none is. */
+  /** By which hosts that have vanished are given up, and when; without a clock, none is. */
   clock?: Clock
-  /** When a host has vanished. */
   silence?: SilenceLimits
   onIdleError?: (error: Error) => void
 }
@@ -117,8 +116,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     mustDrop: isReadOnly,
     plans: options.pooled ? null : (options.plans ?? (options.isReplica ? PLANS_OF_REPLICA : PLANS)),
   })
-  const silence = options.silence ?? (options.isReplica ? SILENCE_OF_REPLICA : SILENCE)
-  if (options.clock) watchSilence(pool, hosts, options.clock, silence)
+  if (options.clock) watchSilence(pool, hosts, options.clock, options)
   const open: Opened = { ...options, connections, base: options.pooled ? base : [] }
   // The pool replaces idle connections that fail. Without a listener, the event would end the process.
   pool.on('error', (error) => {

@@ -12,9 +12,9 @@ import type { Hosts } from './hosts.ts'
 /** After so many looks without a byte from a host, other connections are opened to see whether it answers within `connectMs`. */
 export type SilenceLimits = { lookEveryMs: number; looks: number; connectMs: number }
 
-export const SILENCE: SilenceLimits = { lookEveryMs: 1000, looks: 5, connectMs: 10_000 }
+const SILENCE: SilenceLimits = { lookEveryMs: 1000, looks: 5, connectMs: 10_000 }
 /** There is a primary to read from instead. */
-export const SILENCE_OF_REPLICA: SilenceLimits = { lookEveryMs: 500, looks: 3, connectMs: 1000 }
+const SILENCE_OF_REPLICA: SilenceLimits = { lookEveryMs: 500, looks: 3, connectMs: 1000 }
 
 /** The members of the driver that its types leave out. */
 type Client = pg.PoolClient & { connection: { stream: Duplex & { bytesRead: number } }; _getActiveQuery(): unknown }

@@ -124,8 +124,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     method: 'PUT',
     path: '/api/console/presence',
     summary: 'Report that you have an object open in an editor, and list the other editors.',
-    description:
-      'Repeat the request every 15 seconds. A member who sends no request for 40 seconds is treated as gone.',
+    description: 'Repeat the request every 15 seconds. A member who sends no request for 40 seconds is treated as gone.',
     access: { member: 'member' },
     body: PresenceInput,
     audit: { none: 'nothing is changed' },

@@ -4,8 +4,8 @@ import { DAY_MS } from '../../../lib/times.ts'
 import type { Graph } from '../engine/graph.ts'
 import { causes } from '../engine/ids.ts'
 import { compileSchedule, localsThrough, type Occurrence, occurrencesAmong } from '../schedule.ts'
-import { instantOfLocal, localOf } from '../times.ts'
 import type { SimulatedItem, SimulatedUser } from '../simulation/user.ts'
+import { instantOfLocal, localOf } from '../times.ts'
 
 type Window = { since: Date; until: Date }
 
