@@ -1,5 +1,4 @@
 /** Connections to the servers that a URL names, of which one at a time accepts writes. */
-import type { Socket } from 'node:net'
 import pg from 'pg'
 import { databaseHosts } from '../../lib/database-url.ts'
 import { withKnownStatements } from './known-statements.ts'
@@ -126,7 +125,7 @@ async function doesAnswer(connectionString: string, withinMs: number): Promise<b
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: withinMs, application_name: 'carillon check' })
   client.on('error', () => undefined)
   // Before TLS takes its place.
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  const { stream } = (client as unknown as { connection: { stream: { bytesRead: number } } }).connection
   try {
     await client.connect()
     void client.end()

@@ -24,7 +24,12 @@ type Received = { bytes: number; silentLooks: number; waitingLooks: number }
 const received = (client: Client): Received => ({ bytes: bytesOf(client), silentLooks: 0, waitingLooks: 0 })
 
 /** Watches the connections of a pool. Those of a host that does not answer any more are closed, so that their statements fail and the next host is tried. */
-export function watchSilence(pool: pg.Pool, hosts: Pick<Hosts, 'hostOf' | 'answers' | 'leave'>, clock: Clock, limits: SilenceLimits): void {
+export function watchSilence(
+  pool: pg.Pool,
+  hosts: Pick<Hosts, 'hostOf' | 'answers' | 'leave'>,
+  clock: Clock,
+  { isReplica, silence: limits = isReplica ? SILENCE_OF_REPLICA : SILENCE }: { isReplica?: boolean; silence?: SilenceLimits },
+): void {
   const open = new Map<Client, Received>()
   let over = new AbortController()
 
