@@ -82,7 +82,7 @@ export const keptDrafts = (site: () => Site) =>
       expect((await site().api('GET', `journeys/${id}`)).settings).toMatchObject({ holdout_percent: 20 })
     })
 
-    test('the settings of a journey that are typed stay when another member saves theirs, and do not replace them', async () => {
+    test('the settings of a journey that are typed stay when another member saves theirs, and both are kept', async () => {
       const { id } = await site().api('POST', 'journeys', { name: 'Two editors' })
       await using opened = await memberPage(site(), `/p/1/journeys/${id}?view=settings`)
       const { page } = opened
@@ -92,8 +92,8 @@ export const keptDrafts = (site: () => Site) =>
       await lookAgain(page, `/journeys/${id}`)
       expect(await field.inputValue()).toContain('20')
       await page.getByRole('button', { name: 'Save the settings' }).click()
-      await page.getByRole('alert').first().waitFor()
-      expect((await site().api('GET', `journeys/${id}`)).settings).toEqual({ max_entries_per_day: 7 })
+      await page.getByText('The settings have been saved.').waitFor()
+      expect((await site().api('GET', `journeys/${id}`)).settings).toEqual({ max_entries_per_day: 7, holdout_percent: 20 })
     })
 
     whileSaving(site)
