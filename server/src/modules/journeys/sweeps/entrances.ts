@@ -7,7 +7,7 @@ import type { Step } from '../schema.ts'
 import { saveNext } from './clock.queries.ts'
 import type { ScheduleParams, SweepWork } from './kinds.ts'
 import { deleteSweepsById, insertSweeps, type SweepRow, startExisting, sweepsOf } from './queries.ts'
-import { firstInstant } from './schedules.ts'
+import { firstInstant, nextInstant } from './schedules.ts'
 
 type Entrance = { trigger?: string; list_id?: ListId; schedule?: string; zone?: 'project' | 'user'; existing?: boolean }
 
@@ -51,7 +51,7 @@ export async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly S
 export async function continueSchedules(ctx: InTx, id: JourneyId): Promise<void> {
   const found: { id: number; next: Date }[] = []
   for (const row of await sweepsOf(ctx, id, ['schedule'])) {
-    const next = await firstInstant(row.params as ScheduleParams, ctx.clock.now(), ctx.project.timezone)
+    const next = await nextInstant(row.params as ScheduleParams, ctx.clock.now(), ctx.project.timezone)
     if (next !== null) found.push({ id: row.id, next })
   }
   if (found.length > 0) await saveNext(ctx, found)
