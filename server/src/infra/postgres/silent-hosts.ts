@@ -62,6 +62,8 @@ export function watchSilence(
       for (const client of clientsOf(host)) open.set(client, received(client))
       return
     }
+    // Without connections, nothing is known of the host.
+    if (signal.aborted) return
     hosts.leave(host)
     for (const { connection } of clientsOf(host)) connection.stream.destroy(lost())
   }
