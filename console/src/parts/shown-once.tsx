@@ -24,8 +24,8 @@ type Props = {
 }
 
 /**
- * A dialog that makes a secret and shows it once. It stays while the secret is being made, because nobody would see it, and until the member
- * closes it by its buttons.
+ * A dialog that creates a secret and shows it once. It cannot be closed while the secret is being created, because the secret would be lost. After that,
+ * only its buttons close it.
  */
 export function SecretDialog({ isOpen, onClose, title, size = 'lg', isPending, secret, children }: Props) {
   const { t } = useTranslation()

@@ -6,7 +6,7 @@ import { signOut } from '../session/single-sign-on.ts'
 import { notice } from './notice.ts'
 import { mayLeave } from './unsaved.ts'
 
-/** Signs out, unless the member stays because of what is not saved. Says so if it fails: the session goes on. */
+/** Asks about unsaved changes, and then signs out. Shows a message if that fails, because the session continues. */
 export function useSignOut(): () => Promise<void> {
   const { t } = useTranslation()
   const navigate = useNavigate()

@@ -22,7 +22,7 @@ export async function comeBack(query: string): Promise<string> {
   return to
 }
 
-/** Ends the session here and, if it began at the provider, also there. Returns where the browser goes. Throws if the session goes on. */
+/** Ends the session here and, if it began at the provider, also there. Returns the address to open next. Throws if the session continues. */
 export async function signOut(): Promise<string> {
   try {
     return (await call<{ url: string | null }>('POST', 'sign-out')).url ?? '/sign-in'

@@ -8,7 +8,7 @@ const RETRY_FIRST_MS = 1000
 const RETRY_MAX_MS = 30_000
 /** Screens begin and end together, so that their topics are changed together. */
 const GATHERED_MS = 20
-/** The server sends a heartbeat every 20 seconds. Without two of them the connection was lost, and nobody has said so. */
+/** The server sends a heartbeat every 20 seconds. If two are missing, the connection is lost, although it is not closed. */
 export const SILENCE_MS = 45_000
 /** As many as the server takes. Further topics are read again by the screens. */
 const TOPICS_MAX = 20

@@ -1,5 +1,4 @@
 /** The job that computes backtests: users are read in chunks, and each is simulated alone. */
-
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../../infra/postgres/db.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'

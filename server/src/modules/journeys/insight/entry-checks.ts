@@ -1,5 +1,4 @@
 /** Why a user entered a journey or did not, check by check (D-JRN-9). */
-
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { missing } from '../../../lib/errors.ts'
 import type { JourneyId, ListId } from '../../../lib/ids.ts'

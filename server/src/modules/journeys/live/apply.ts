@@ -1,5 +1,4 @@
 /** Applies what happened in a wave to the journeys of a project, in the transaction that applies the items. */
-
 import type { Db } from '../../../infra/postgres/db.ts'
 import type { Partition } from '../../../infra/queue/partitions.ts'
 import { afterCommit, type InTx } from '../../../infra/runtime/ctx.ts'

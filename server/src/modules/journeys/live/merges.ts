@@ -1,5 +1,4 @@
 /** Users of journeys who were merged or erased. */
-
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { skipJourneyMessages } from '../../messages/index.ts'

@@ -179,9 +179,9 @@ const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => 
 type Existing = Extract<SweepWork, { kind: 'existing' }>['params']
 
 /**
- * In a journey that is off nobody enters: the sweep of a version that was published while it was off waits, and every other one ends. Who
- * became a member since may have entered by that, but need not have: a merge, a new rule of the list, or a batch that began before makes
- * members whom no journey sees join.
+ * A journey that is off takes no entrances: the sweep of a version that was published while it was off waits, and every other one ends. Users who
+ * joined the list since the sweep started may have entered by joining. Not all have: a merge, a new rule of the list, and a batch that began
+ * earlier add members without an event.
  */
 async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version, waits, since }: Existing): Promise<number> {
   const live = await isLive(ctx, sweep)
