@@ -1,6 +1,6 @@
 /** The browser of the tests: a Chromium that comes inside a package, or the one that `CARILLON_CHROMIUM` names. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,10 +32,17 @@ function unpacked(): string {
     encoding: 'utf8',
   })
   if (status !== 0) throw new Error(`Chromium could not be unpacked:\n${stderr}`)
-  writeFileSync(join(next, 'fonts', 'fonts.conf'), FONTS)
   if (existsSync(CACHE)) rmSync(next, { recursive: true })
   else renameSync(next, CACHE)
   return CACHE
+}
+
+/** Names the fonts by their place, which is another one once a checkout was moved. Replaces the file at once, because another browser may read it. */
+function writeFontsFile(folder: string): void {
+  const file = join(folder, 'fonts', 'fonts.conf')
+  if (existsSync(file) && readFileSync(file, 'utf8') === FONTS) return
+  writeFileSync(`${file}.${process.pid}`, FONTS)
+  renameSync(`${file}.${process.pid}`, file)
 }
 
 /** Where browsers share memory. In a container it may be too small for them. */
@@ -56,6 +63,7 @@ export async function launchBrowser(): Promise<Browser> {
   const args = ['--no-sandbox', '--font-render-hinting=none', '--lang=en-AU', '--process-per-site', '--in-process-gpu']
   if (own) return chromium.launch({ executablePath: own, args, ...sharing })
   const folder = unpacked()
+  writeFontsFile(folder)
   return chromium.launch({
     ...sharing,
     executablePath: join(folder, 'chromium'),
