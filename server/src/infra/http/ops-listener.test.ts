@@ -82,7 +82,7 @@ test.each([
   [200, 'and with a log, the process is ready', {} as AcceptedLog],
 ])('a database that does not answer is unreachable after a moment: %s %s', async (status, _, acceptedLog) => {
   await using w = await world({ own: true })
-  const ctx = { ...w.ctx, acceptedLog, db: { ...w.db, first: never } }
+  const ctx = { ...w.ctx, ...(acceptedLog && { acceptedLog }), db: { ...w.db, first: never } }
   const operations = { ctx, queues: never, connections: w.db.connections, lag: () => 0 }
   const reply = answersOf(operations, { isOpen: true, checks: () => ({}), isReady: () => true })['/readyz']?.(undefined)
   w.advance('4 seconds')
