@@ -120,4 +120,5 @@ test('a log that does not answer is said to be away, and the database is not, no
   expect(text).toMatch(/^app_log_up\{log="nats"\} 0$/m)
   expect(text).toMatch(/^app_database_up 1$/m)
   expect(text).toMatch(/^app_queue_jobs\{queue="messages"/m)
+  expect(text).not.toMatch(/queue="log"/)
 })
