@@ -7,14 +7,14 @@ import { mailDepth } from './modules/mta/index.ts'
 import type { QueueDepth } from './modules/system/index.ts'
 import { webhookDepth } from './modules/webhooks/index.ts'
 
-/** The queues in the order in which a request goes through them, and the number of items that were parked. */
+/** The queues in the order in which a request goes through them, without a log that does not answer, and the number of items that were parked. */
 export async function queueDepthsOf(ctx: Ctx): Promise<{ queues: QueueDepth[]; parked: number }> {
   // Neither waits for the other. What the log itself tells is reported even while the database is away.
   const [logged, inDatabase] = await Promise.allSettled([ctx.acceptedLog && logDepth(ctx, ctx.acceptedLog), depthsInDatabase(ctx)])
   if (logged.status === 'rejected') throw logged.reason
   if (inDatabase.status === 'rejected') throw inDatabase.reason
   const { queues, parked } = inDatabase.value
-  return { queues: [...(ctx.acceptedLog ? [named('log', logged.value)] : []), ...queues], parked }
+  return { queues: [...(logged.value ? [named('log', logged.value)] : []), ...queues], parked }
 }
 
 const named = (name: string, depth: { waiting: number; oldest: Date | null } | undefined): QueueDepth => ({

@@ -12,7 +12,9 @@ export type SilentProxy = AsyncDisposable & {
   refuseNew(): void
 }
 
-export async function openSilentProxy(url: string): Promise<SilentProxy> {
+/** Listens at `at`, a free port of 127.0.0.1 unless it says otherwise. */
+export async function openSilentProxy(url: string, at: { address?: string; port?: number } = {}): Promise<SilentProxy> {
+  const { address = '127.0.0.1', port: listenPort = 0 } = at
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
   let hasVanished = false
@@ -30,9 +32,9 @@ export async function openSilentProxy(url: string): Promise<SilentProxy> {
     client.pipe(target)
     target.pipe(client)
     client.on('close', () => target.destroy())
-  }).listen(0, '127.0.0.1')
+  }).listen(listenPort, address)
   await once(server, 'listening')
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const host = `${address}:${(server.address() as AddressInfo).port}`
   return {
     url: Object.assign(new URL(url), { search: '', host }).href,
     host,

@@ -165,6 +165,18 @@ test.each([
     (text: string) => text.replace(/"secrets_keys": \[[^\]]*\]/, '"secrets_keys": ["1"]'),
     'SECRETS_KEY does not contain a key',
   ],
+  [
+    'a backup whose files have no hashes, as earlier builds wrote them',
+    'backup.json',
+    (text: string) => JSON.stringify({ ...JSON.parse(text), files: ['secrets.json'] }),
+    'was not made by this release of Carillon',
+  ],
+  [
+    'a manifest without tables',
+    'backup.json',
+    (text: string) => JSON.stringify({ ...JSON.parse(text), database: { schema_version: 1 } }),
+    'was not made by this release of Carillon',
+  ],
 ])('%s is refused', async (_, file, change, message) => {
   const path = await mkdtemp(join(root, 'changed-'))
   await cp(folder, path, { recursive: true })

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,6 +11,7 @@ import { childEnvironment } from '../../test/child-server.ts'
 import { cloneTemplate } from '../../test/ground.ts'
 import { rowsOf } from '../../test/statements.ts'
 import { startApp } from '../app.ts'
+import { connectTo } from '../infra/postgres/hosts.ts'
 import { readConfig } from '../infra/runtime/config.ts'
 import { findCommand } from './index.ts'
 
@@ -60,6 +62,20 @@ test('every command and its threads run in UTC, whatever the zone of the machine
   const preload = `--import=data:text/javascript,${encodeURIComponent(script)}`
   const { out } = await carillon(['help'], { NODE_OPTIONS: preload, TZ: 'Australia/Sydney' })
   expect(out).toMatch(/\n2026-07-01T00:00:00.000Z\n2026-07-01T00:00:00.000Z\n$/)
+})
+
+test('migrate that waits for another process to migrate ends on SIGTERM by itself, as process 1 of a container must', async () => {
+  const holder = await connectTo(env.DATABASE_URL as string)
+  await holder.query('select pg_advisory_lock(4927001536)')
+  const child = spawn(process.execPath, [main, 'migrate'], { env: { ...childEnvironment, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const [ended, errors] = [once(child, 'exit'), child.stderr.toArray()]
+  const waiting = `select pid from pg_locks where locktype = 'advisory' and not granted`
+  await expect.poll(async () => (await holder.query(waiting)).rowCount).toBe(1)
+  child.kill('SIGTERM')
+  // Neither with a signal that the process did not listen for, nor when the lock is released.
+  expect(await ended).toEqual([1, null])
+  expect((await errors).join('')).toMatch(/^The migration was stopped/)
+  await holder.end()
 })
 
 test('keys are created, listed and revoked', async () => {

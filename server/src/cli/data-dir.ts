@@ -8,7 +8,7 @@ const MANIFEST = 'backup.json'
 const FILES = 'data'
 
 /** A file of DATA_DIR in a backup. */
-export type BackupFile = { name: string; sha256: string }
+type BackupFile = { name: string; sha256: string }
 
 /** Creates a folder that only its owner can read. Throws `CommandError` if it is not empty. */
 export async function openEmpty(folder: string, name: string): Promise<void> {

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import type { DatabaseBackup } from '../infra/postgres/backup-format.ts'
 import { checkBackup, restoreDatabase } from '../infra/postgres/restore.ts'
 import { type Config, readConfig } from '../infra/runtime/config.ts'
 import { encryptionKeys, generatedKey, secretsFile } from '../infra/runtime/development-secrets.ts'
@@ -7,8 +6,9 @@ import { createLog } from '../infra/runtime/log.ts'
 import { StartError } from '../lib/start-error.ts'
 import { fingerprint } from './backup.ts'
 import { type Command, CommandError, readArguments, UsageError } from './command.ts'
-import { type BackupFile, checkFiles, filesOf, openEmpty, putBackFiles, readManifest } from './data-dir.ts'
+import { checkFiles, filesOf, openEmpty, putBackFiles } from './data-dir.ts'
 import { withDatabase } from './database.ts'
+import { restorableManifest } from './manifest.ts'
 import { OPTIONS } from './options.ts'
 
 /** Restores a backup into an empty database and an empty DATA_DIR, after all of its files were checked. */
@@ -18,7 +18,7 @@ export const run: Command['run'] = async (args, env) => {
   const folder = resolve(operands[0])
   const config = readConfig({ LOG_LEVEL: 'warn', ...env })
   const dataDir = resolve(config.DATA_DIR)
-  const manifest = (await readManifest(folder)) as { database: DatabaseBackup; secrets_keys: string[]; files: BackupFile[] }
+  const manifest = await restorableManifest(folder)
   await checkFiles(manifest.files, folder)
   await requireKeys(config, manifest.secrets_keys, filesOf(folder))
   await checkBackup(manifest.database, folder)

@@ -24,8 +24,11 @@ export type Answer = { status: number; type: string; body: string }
 /** The answer of each path, given the header `Authorization`. */
 export type Answers = Record<string, (authorization: string | undefined) => Promise<Answer>>
 
-/** Prometheus waits for ten seconds, and the server as long for a connection to the database. Long queues take seconds to count. */
-const DATABASE_WITHIN_MS = 5000
+/**
+ * Probes wait for five seconds and Prometheus for ten; the server waits as long for a connection to the database, and for ever if its host
+ * vanished. Long queues take seconds to count.
+ */
+const DATABASE_WITHIN_MS = 4000
 const QUEUES_WITHIN_MS = 8000
 
 const Mode = Type.Object({ read_only: Type.Boolean() })
@@ -91,7 +94,7 @@ export function answersOf({ ctx, queues, connections, lag }: Operations, { isOpe
  * Whether the database answers is asked beside it.
  */
 async function readQueues(ctx: Ctx, queues: Operations['queues']): Promise<void> {
-  const asked = within(ctx, DATABASE_WITHIN_MS, () => checkDatabase(ctx)).catch(() => 'unreachable')
+  const asked = checkDatabase(ctx)
   const areRead = await within(ctx, QUEUES_WITHIN_MS, queues).then(
     () => true,
     (error) => {
@@ -105,7 +108,8 @@ async function readQueues(ctx: Ctx, queues: Operations['queues']): Promise<void>
 
 async function checkDatabase(ctx: Ctx): Promise<'ok' | 'unreachable' | 'read-only'> {
   try {
-    const mode = await ctx.db.first(Mode, sql`select current_setting('transaction_read_only')::boolean as read_only`)
+    const asked = () => ctx.db.first(Mode, sql`select current_setting('transaction_read_only')::boolean as read_only`)
+    const mode = await within(ctx, DATABASE_WITHIN_MS, asked)
     return mode?.read_only ? 'read-only' : 'ok'
   } catch {
     return 'unreachable'

@@ -77,6 +77,18 @@ test('a database that does not answer does not delay the metrics until Prometheu
   expect(text).toMatch(/^app_database_up 0$/m)
 })
 
+test.each([
+  [503, 'without a log, and the process is not ready', undefined],
+  [200, 'and with a log, the process is ready', {} as AcceptedLog],
+])('a database that does not answer is unreachable after a moment: %s %s', async (status, _, acceptedLog) => {
+  await using w = await world({ own: true })
+  const ctx = { ...w.ctx, ...(acceptedLog && { acceptedLog }), db: { ...w.db, first: never } }
+  const operations = { ctx, queues: never, connections: w.db.connections, lag: () => 0 }
+  const reply = answersOf(operations, { isOpen: true, checks: () => ({}), isReady: () => true })['/readyz']?.(undefined)
+  w.advance('4 seconds')
+  expect(await reply).toMatchObject({ status, body: expect.stringContaining('"database":"unreachable"') })
+})
+
 test('queues that take long to count are missing in the metrics, which say so, and the database is not said to be away', async () => {
   await using w = await world({ own: true })
   expect(await metricsOf(w.ctx, () => queueDepths(w.ctx))).toMatch(/^app_queues_read 1$/m)
@@ -108,4 +120,5 @@ test('a log that does not answer is said to be away, and the database is not, no
   expect(text).toMatch(/^app_log_up\{log="nats"\} 0$/m)
   expect(text).toMatch(/^app_database_up 1$/m)
   expect(text).toMatch(/^app_queue_jobs\{queue="messages"/m)
+  expect(text).not.toMatch(/queue="log"/)
 })

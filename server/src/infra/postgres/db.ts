@@ -116,7 +116,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     mustDrop: isReadOnly,
     plans: options.pooled ? null : (options.plans ?? (options.isReplica ? PLANS_OF_REPLICA : PLANS)),
   })
-  if (options.clock) watchSilence(pool, hosts, options.clock, options)
+  const closeSilent = options.clock && watchSilence(pool, hosts, options.clock, options)
   const open: Opened = { ...options, connections, base: options.pooled ? base : [] }
   // The pool replaces idle connections that fail. Without a listener, the event would end the process.
   pool.on('error', (error) => {
@@ -132,7 +132,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     transaction: (work, limits) => withRetries(() => transactionOn(open, work, limits)),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     [Symbol.asyncDispose]: async () => {
-      if (!pool.ending) await pool.end()
+      if (!pool.ending) await pool.end().then(closeSilent)
     },
   }
 }

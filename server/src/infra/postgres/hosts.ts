@@ -1,4 +1,5 @@
 /** Connections to the servers that a URL names, of which one at a time accepts writes. */
+import { Socket } from 'node:net'
 import pg from 'pg'
 import { databaseHosts } from '../../lib/database-url.ts'
 import { withKnownStatements } from './known-statements.ts'
@@ -19,8 +20,8 @@ export type Hosts = {
   isOfHost(error: unknown): boolean
   /** The number of the host of a client. */
   hostOf(client: object): number | undefined
-  /** Whether a host answers a new connection, with a refusal too. */
-  answers(host: number, withinMs: number): Promise<boolean>
+  /** Whether a host answers a new connection, with a refusal too. Its name may lead to several servers: `address` is that of the one that is meant. */
+  answers(host: number, withinMs: number, address?: string): Promise<boolean>
   /** Lets the next client try another host, if this is the one that worked last. */
   leave(host: number): void
 }
@@ -101,7 +102,7 @@ export function openHosts(url: string, { isDirect = false, keepsStatements }: Ki
     Client: HostClient,
     isOfHost: (error) => error instanceof Error && (failures.has(error) || (error.cause instanceof Error && failures.has(error.cause))),
     hostOf: (client) => hostOf.get(client),
-    answers: (host, withinMs) => doesAnswer(urls[host] ?? url, withinMs),
+    answers: (host, withinMs, address) => doesAnswer(urls[host] ?? url, withinMs, address),
     leave,
   }
 }
@@ -121,8 +122,13 @@ function problemOf(
   return null
 }
 
-async function doesAnswer(connectionString: string, withinMs: number): Promise<boolean> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: withinMs, application_name: 'carillon check' })
+async function doesAnswer(connectionString: string, withinMs: number, address?: string): Promise<boolean> {
+  const client = clientFor({
+    ...{ connectionString, connectionTimeoutMillis: withinMs, application_name: 'carillon check' },
+    ...(address !== undefined && { stream: () => socketTo(address) }),
+  })
+  // What cannot be asked has said nothing.
+  if (!client) return true
   client.on('error', () => undefined)
   // Before TLS takes its place.
   const { stream } = (client as unknown as { connection: { stream: { bytesRead: number } } }).connection
@@ -133,6 +139,25 @@ async function doesAnswer(connectionString: string, withinMs: number): Promise<b
   } catch {
     return stream.bytesRead > 0
   }
+}
+
+/**
+ * The driver reads the certificates of the URL from their files. Null if one cannot be read: then no connection can be opened, and those that are
+ * open are all that is left.
+ */
+function clientFor(config: pg.ClientConfig): pg.Client | null {
+  try {
+    return new pg.Client(config)
+  } catch {
+    return null
+  }
+}
+
+/** A socket that connects to this address, wherever the name of the host leads, with which TLS is still checked. */
+function socketTo(address: string): Socket {
+  const socket = new Socket()
+  const connect = socket.connect.bind(socket)
+  return Object.assign(socket, { connect: (port: number) => connect(port, address) })
 }
 
 /** Options of the URL hold beside ours. The driver would take one or the other. */

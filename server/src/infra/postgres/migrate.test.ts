@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openPooler } from '../../../test/pooler.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
 import { connectTo } from './hosts.ts'
-import { migrate, missingMigrations, refuseOldPostgres, schemaVersion } from './migrate.ts'
+import { lockAttempt, migrate, missingMigrations, refuseOldPostgres, schemaVersion } from './migrate.ts'
 
 const log = { info() {}, warn() {}, debug() {} }
 const dataDir = mkdtempSync(join(tmpdir(), 'carillon-test-'))
@@ -161,6 +161,17 @@ test('a migration that waits for a table, such as that of a running backup, keep
   await expect.poll(() => lines, { timeout: 10_000 }).toEqual(['waiting for a lock'])
   await backup.end()
   expect(await migrating).toEqual({ applied: 1, version: 2 })
+})
+
+test('however long a migration waits for a table, it holds up others for at most a fifth of the time', () => {
+  const attempts = Array.from({ length: 1000 }, (_, index) => lockAttempt(index + 1))
+  const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
+  for (const count of [1, 2, 5, 20, 1000]) {
+    const blockedMs = sum(attempts.slice(0, count).map(({ waitMs }) => waitMs))
+    const freeMs = sum(attempts.slice(0, count).map(({ pauseMs }) => pauseMs))
+    expect(blockedMs / (blockedMs + freeMs)).toBeLessThanOrEqual(0.2)
+  }
+  expect(attempts.map(({ waitMs }) => waitMs).slice(0, 6)).toEqual([2000, 4000, 6000, 8000, 10_000, 10_000])
 })
 
 describe('the migration lock', () => {

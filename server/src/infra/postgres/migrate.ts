@@ -25,10 +25,10 @@ const POSTGRES_VERSION_MIN = 16
  */
 const SILENCE_MAX_MS = 60_000
 
-/** How long a migration waits for a lock, by the number of its tries, and how long it lets others pass then. */
 const LOCK_WAIT_MS = 2000
 const LOCK_WAIT_MAX_MS = 10_000
-const PAUSE_S = 3
+/** Others pass for so many times as long as they waited: they are held up for at most a fifth of the time. */
+const PAUSE_WAITS = 4
 /** After so many tries the log says again that it waits. */
 const TRIES_LOGGED = 10
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -156,20 +156,27 @@ export function missingMigrations<M extends Applied>(migrations: M[], applied: A
   return missing
 }
 
+/** How long a migration waits for a lock at its nth try, and how long it lets others pass then. */
+export function lockAttempt(tries: number): { waitMs: number; pauseMs: number } {
+  const waitMs = Math.min(tries * LOCK_WAIT_MS, LOCK_WAIT_MAX_MS)
+  return { waitMs, pauseMs: PAUSE_WAITS * waitMs }
+}
+
 /**
  * Applies a migration as soon as it gets its locks. While it waits for one, such as that of a running backup, all later statements on the table
- * wait for it, so it waits briefly and lets them pass.
+ * wait for it, so it waits briefly and lets them pass for longer.
  */
 async function applyBetween(client: Client, migration: Migration, log: MigrationLog): Promise<void> {
   for (let tries = 1; ; tries++) {
+    const { waitMs, pauseMs } = lockAttempt(tries)
     try {
-      return await apply(client, migration, Math.min(tries * LOCK_WAIT_MS, LOCK_WAIT_MAX_MS))
+      return await apply(client, migration, waitMs)
     } catch (error) {
       const { cause } = error as Error & { cause?: { code?: string } }
       if (cause?.code !== LOCK_NOT_AVAILABLE && cause?.code !== DEADLOCK) throw error
       await client.query('rollback')
       if (tries % TRIES_LOGGED === 1) log.info({ version: migration.version, name: migration.name }, 'waiting for a lock')
-      await client.query(`select pg_sleep(${PAUSE_S})`)
+      await client.query(`select pg_sleep(${pauseMs / 1000})`)
     }
   }
 }

@@ -1,12 +1,17 @@
 /** Hosts that vanish: they close nothing and answer nothing. */
+import dns from 'node:dns'
+import pg from 'pg'
 import { Type } from 'typebox'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { cloneTemplate } from '../../../test/ground.ts'
 import { openSilentProxy } from '../../../test/silent-proxy.ts'
+import { createTestClock } from '../../../test/test-clock.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { isDatabaseAway } from './database-away.ts'
 import { openDatabase, sql } from './db.ts'
+import { openHosts } from './hosts.ts'
 import { openReplica } from './replica.ts'
+import { watchSilence } from './silent-hosts.ts'
 
 /** Over TCP. */
 const databaseUrl = async () => Object.assign(new URL(await cloneTemplate()), { search: '' }).href
@@ -95,4 +100,76 @@ test('when a replica vanishes, what it was reading is read from the primary', as
   const port = await read()
   proxy.vanish()
   expect(await read()).toBe(port)
+})
+
+/** Lets a name lead to these addresses, one after the other, and then to the last one. */
+function resolveTo(name: string, ...addresses: string[]): void {
+  const lookup = dns.lookup
+  vi.spyOn(dns, 'lookup').mockImplementation(((asked: string, options: { all?: boolean }, done: (...found: unknown[]) => void) => {
+    if (asked !== name) return lookup(asked, options as object, done as never)
+    const address = addresses.length > 1 ? addresses.shift() : addresses[0]
+    process.nextTick(() => (options.all ? done(null, [{ address, family: 4 }]) : done(null, address, 4)))
+  }) as typeof dns.lookup)
+  onTestFinished(() => void vi.restoreAllMocks())
+}
+
+test('of a name that leads to several servers, one that vanishes is found while another one answers', async () => {
+  const url = await databaseUrl()
+  await using vanishing = await openSilentProxy(url, { address: '127.0.0.2' })
+  const { port } = new URL(vanishing.url)
+  await using _ = await openSilentProxy(url, { address: '127.0.0.3', port: Number(port) })
+  resolveTo('replicas.test', '127.0.0.2', '127.0.0.3')
+  await using db = openDatabase({
+    ...{ url: Object.assign(new URL(url), { host: `replicas.test:${port}` }).href, connectionsMax: 2, name: 'test', clock: systemClock },
+    silence: SOON,
+  })
+  const failure = await db
+    .transaction(async (tx) => {
+      await tx.run(one)
+      await db.run(one)
+      vanishing.vanish()
+      let hasEnded = false
+      const stuck = failureOf(tx.run(one)).finally(() => {
+        hasEnded = true
+      })
+      while (!hasEnded) await db.run(one)
+      throw await stuck
+    })
+    .catch((error: unknown) => error)
+  expect(isDatabaseAway(failure)).toBe(true)
+})
+
+test('a process that was busy while it asked a host asks again', async () => {
+  const url = await databaseUrl()
+  const hosts = openHosts(url)
+  const pool = new pg.Pool({ Client: hosts.Client as never, max: 1 })
+  let asked = 0
+  const answers: typeof hosts.answers = (...given) => {
+    const answer = hosts.answers(...given)
+    const until = performance.now() + (asked++ === 0 ? 1200 : 0)
+    while (performance.now() < until);
+    return answer
+  }
+  watchSilence(pool, { ...hosts, answers }, systemClock, { silence: { lookEveryMs: 20, looks: 3, connectMs: 1000 } })
+  expect((await pool.query('select pg_sleep(2)')).rowCount).toBe(1)
+  await pool.end()
+  expect(asked).toBeGreaterThan(0)
+})
+
+test('when the pool is closed, connections to a host that has vanished are closed without its word', async () => {
+  const clock = createTestClock()
+  await using proxy = await openSilentProxy(await databaseUrl())
+  const db = openDatabase({ url: proxy.url, connectionsMax: 1, name: 'test', clock })
+  await db.run(one)
+  proxy.vanish()
+  const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
+  const before = sockets()
+  await db[Symbol.asyncDispose]()
+  clock.advance('2 seconds')
+  await expect.poll(sockets, { timeout: 5000 }).toBeLessThan(before)
+})
+
+test('a check that cannot be made, because a certificate cannot be read, says nothing against its host', async () => {
+  const url = `${await databaseUrl()}?sslrootcert=/nowhere/ca.pem`
+  expect(await openHosts(url).answers(0, 1000)).toBe(true)
 })

@@ -45,6 +45,28 @@ test('of an error of PostgreSQL neither rows nor values are logged, also where i
   })
 })
 
+test('values in messages of PostgreSQL are not logged', async () => {
+  await using w = await world()
+  const lines: string[] = []
+  const log = createLog('info', { write: (line) => lines.push(line) })
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => expect.unreachable(),
+      (error: Error) => error,
+    )
+  const whole = await failureOf(w.db.run(sql`select ${'a "very $& secret" value'}::text::int`))
+  const within = await failureOf(w.db.run(sql`select ${'a very secret date'}::text::date`))
+  const rewritten = new Error(`It failed: ${whole.message}`, { cause: whole })
+  for (const err of [whole, within, rewritten, new Error('failed', { cause: whole }), new AggregateError([whole, within], 'two failed')])
+    log.error({ err }, 'test message')
+  expect(lines.join('')).not.toMatch(/secret/)
+  expect(JSON.parse(lines[0] as string).err).toMatchObject({
+    message: 'invalid input syntax for type integer: [redacted]',
+    code: '22P02',
+    stack: expect.stringMatching(/integer: \[redacted\]\n +at /),
+  })
+})
+
 test('each request is one line, with its ids but neither body nor key', async () => {
   const lines: string[] = []
   await using w = await world({ log: { write: (line) => lines.push(line) } })

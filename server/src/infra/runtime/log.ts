@@ -14,13 +14,32 @@ const REDACTED = ['email', 'phone', 'authorization', 'token', 'value', 'signing_
 /** Those fields of errors that name neither rows nor values. PostgreSQL tells whole rows in others, such as `detail`. */
 const ERROR_FIELDS = ['code', 'errno', 'syscall', 'severity', 'table', 'column', 'constraint']
 
+/** The class of errors in whose messages PostgreSQL tells values, in the quotation marks of the language of the database. */
+const DATA_EXCEPTION = /^22[0-9A-Z]{3}$/
+const QUOTATION_MARK = /["'„“”«»‹›「]/
+
+/** A message up to its first value. */
+function untilValue(message: string): string {
+  const at = message.search(QUOTATION_MARK)
+  return at < 0 ? message : `${message.slice(0, at)}[redacted]`
+}
+
+/** A text without the values in the messages of an error and its causes. */
+function withoutValues(text: string, error: unknown, seen = new Set<unknown>()): string {
+  if (!(error instanceof Error) || seen.has(error)) return text
+  const { code, message } = error as Error & { code?: unknown }
+  const hasValue = typeof code === 'string' && DATA_EXCEPTION.test(code) && message !== ''
+  const rest = hasValue ? text.replaceAll(message, () => untilValue(message)) : text
+  return withoutValues(rest, error.cause, seen.add(error))
+}
+
 /** What is logged of an error. Its message and stack include those of its causes. */
 function errorFields(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { type, message, stack } = pino.stdSerializers.err(error)
   const some = Object.entries(error).filter(([name]) => ERROR_FIELDS.includes(name))
   const several = error instanceof AggregateError && { aggregateErrors: error.errors.map(errorFields) }
-  return { type, message, stack, ...Object.fromEntries(some), ...several }
+  return { type, message: withoutValues(message, error), stack: withoutValues(stack, error), ...Object.fromEntries(some), ...several }
 }
 
 const paths = REDACTED.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])

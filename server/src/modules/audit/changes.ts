@@ -54,10 +54,13 @@ export const kept = (members: Members): Members =>
   )
 
 function masked(name: string, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => masked('', item))
-  if (isMembers(value)) return Object.fromEntries(Object.entries(value).map(([inner, item]) => [inner, masked(inner, item)]))
+  if (Array.isArray(value)) return value.map((item) => masked(name, item))
+  if (isMembers(value)) return Object.fromEntries(Object.entries(value).map(([inner, item]) => [inner, masked(nameOf(value, inner), item)]))
   return typeof value === 'string' && value !== '' && isSecret(name) ? MASK : value
 }
+
+/** What a member is called: the value of a pair such as a header has the name beside it. */
+const nameOf = ({ name }: Members, member: string): string => (member === 'value' && typeof name === 'string' ? name : member)
 
 const isSecret = (name: string): boolean => SECRET.some((part) => name.toLowerCase().includes(part))
 
