@@ -18,8 +18,8 @@ const noticeEnd = (error: unknown, isOfMember: boolean) => {
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: (error, { queryKey: [kind] }) => noticeEnd(error, kind === 'api' || kind === 'console') }),
   mutationCache: new MutationCache({ onError: (error, _, __, { options }) => noticeEnd(error, options.meta?.isOfMember === true) }),
-  // Everything is asked at once, also where the browser says that there is no network: the server may be on this machine. A write that waited for one would be
-  // made after its member has cancelled it.
+  // Everything is asked at once, also where the browser says that there is no network: the server may be on this machine. A write that waited
+  // for one would be made after its member has cancelled it.
   defaultOptions: {
     queries: {
       staleTime: FRESH_MS,
