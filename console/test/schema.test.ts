@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { pathOf } from '../src/parts/attribute-paths.ts'
 import { everyDay } from '../src/parts/days.ts'
-import { dataKeyOf, type Entry, openEventOf, readersOf, withReaders } from '../src/screens/schema/view.ts'
+import { dataKeyOf, type Entry, openEventOf, readersOf, withPersonal, withReaders } from '../src/screens/schema/view.ts'
 
 test.each([
   ['data.plan', 'plan'],
@@ -40,8 +40,21 @@ test.each([
   [registered(null, true, false), 'everyone', true],
   [registered(null, false, false), 'admin', false],
   [registered('admin', false, true), 'notUsers', false],
+  [{ ...registered(null, false, true), personal_data: true }, 'admin', false],
+  [{ ...registered('support', false, true), personal_data: true }, 'editor', false],
 ])('users are among everyone, and otherwise read their own only if that is registered: %o, then %s', (entry, readers, expected) =>
   expect(withReaders(entry, readers).end_user).toBe(expected),
+)
+
+test.each([
+  [undefined, true, false],
+  [undefined, false, true],
+  [registered(null, false, true), true, false],
+  [registered('support', false, true), true, true],
+  [registered('admin', false, true), true, true],
+  [{ ...registered(null, false, true), personal_data: true }, true, true],
+])('to mark personal data closes it to users where it does to lower roles: %o, then %s', (entry, isPersonal, expected) =>
+  expect(withPersonal(entry, isPersonal).end_user).toBe(expected),
 )
 
 test.each([

@@ -185,7 +185,7 @@ export function useAutosave<T>({
     setState('changed')
   }
 
-  useSaving(saveNow, state, draft, isByHand)
+  useSaving(saveNow, { state, draft, isByHand, isKept })
   return { draft, change, state, error, clashes, choose, answer, discard, saveNow, readAgain, seenVersion, sent, isKept }
 }
 

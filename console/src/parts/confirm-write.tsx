@@ -14,12 +14,10 @@ type Props = Omit<ComponentProps<typeof Confirm>, 'isPending' | 'error' | 'onCon
   onUndo?: () => Promise<unknown>
   /** Leaves a page whose subject is gone. Without it, the question is closed. */
   leave?: () => Promise<void>
-  /** Something that the question shows is still being read. */
-  isLoading?: boolean
 }
 
 /** Asks before a write, does it, and says that it is done, with an Undo where there is one. */
-export function ConfirmWrite({ write, changes, done, onUndo, leave, isLoading, ...asked }: Props) {
+export function ConfirmWrite({ write, changes, done, onUndo, leave, ...asked }: Props) {
   const change = useWrite(
     async (api) => {
       await write(api)
@@ -33,12 +31,5 @@ export function ConfirmWrite({ write, changes, done, onUndo, leave, isLoading, .
       else said(done)
     },
   )
-  return (
-    <Confirm
-      {...asked}
-      isPending={change.isPending || isLoading === true}
-      error={change.error}
-      onConfirm={() => change.mutate(undefined)}
-    />
-  )
+  return <Confirm {...asked} isPending={change.isPending} error={change.error} onConfirm={() => change.mutate(undefined)} />
 }

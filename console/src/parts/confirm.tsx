@@ -15,6 +15,9 @@ type Props = {
   /** What to type first, where much is at stake. */
   typed?: string
   isDanger?: boolean
+  /** Something that the question shows is still being read. */
+  isLoading?: boolean
+  /** The action is being done. Until it is answered, the question stays: to close it would cancel nothing. */
   isPending: boolean
   /** Why the action failed. */
   error: unknown
@@ -22,14 +25,33 @@ type Props = {
 }
 
 /** Asks for confirmation of an action that cannot be undone. Other actions are done at once, with an Undo. */
-export function Confirm({ isOpen, onClose, title, children, action, typed, isDanger = true, isPending, error, onConfirm }: Props) {
+export function Confirm({
+  isOpen,
+  onClose,
+  title,
+  children,
+  action,
+  typed,
+  isDanger = true,
+  isLoading = false,
+  isPending,
+  error,
+  onConfirm,
+}: Props) {
   const { t } = useTranslation()
   const [{ text, wasOpen }, setTyped] = useState({ text: '', wasOpen: isOpen })
   // What was typed for one is not typed for the next.
   if (wasOpen !== isOpen) setTyped({ text: '', wasOpen: isOpen })
   const failed = useErrorSince(isOpen, error)
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      closeOnClickOutside={!isPending}
+      closeOnEscape={!isPending}
+      title={title}
+      closeButtonProps={{ 'aria-label': t('close'), disabled: isPending }}
+    >
       <form
         className="form"
         onSubmit={(event) => {
@@ -49,13 +71,13 @@ export function Confirm({ isOpen, onClose, title, children, action, typed, isDan
         )}
         {failed !== null && failed !== undefined && <Failed error={failed} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onClose} disabled={isPending}>
             {t('cancel')}
           </Button>
           <Button
             type="submit"
             color={isDanger ? 'ember' : undefined}
-            loading={isPending}
+            loading={isPending || isLoading}
             disabled={typed !== undefined && text.trim() !== typed.trim()}
           >
             {action}

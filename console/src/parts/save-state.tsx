@@ -37,14 +37,29 @@ export function SaveProblem<T>({ autosave, wordsOf = asTheyAre }: { autosave: Au
     )
   if (state === 'found') return <Found onAnswer={answer} />
   if (state !== 'conflict') return null
+  return <Clashes clashes={clashes} choose={choose} wordsOf={wordsOf} isKept={isKept} />
+}
+
+function UnkeptNote() {
+  const { t } = useTranslation()
   return (
-    <Conflict isWhole={clashes.length > 1} onChoose={(side) => choose(clashes, side)}>
-      {clashes.map((clash) => (
-        <ClashOf key={clash.path.join('.')} clash={clash} wordsOf={wordsOf} onChoose={(side) => choose([clash], side)} />
-      ))}
-    </Conflict>
+    <p>
+      <b>{t('autosave.unkept')}</b>
+    </p>
   )
 }
+
+type ClashesProps = Pick<Autosave<unknown>, 'clashes' | 'choose'> & { wordsOf?: WordsOf; isKept?: boolean }
+
+/** The notice with what two members have changed both, until one of both is chosen. */
+export const Clashes = ({ clashes, choose, wordsOf = asTheyAre, isKept = true }: ClashesProps) => (
+  <Conflict isWhole={clashes.length > 1} onChoose={(side) => choose(clashes, side)}>
+    {!isKept && <UnkeptNote />}
+    {clashes.map((clash) => (
+      <ClashOf key={clash.path.join('.')} clash={clash} wordsOf={wordsOf} onChoose={(side) => choose([clash], side)} />
+    ))}
+  </Conflict>
+)
 
 function Found({ onAnswer }: { onAnswer: (isWanted: boolean) => void }) {
   const { t } = useTranslation()
@@ -114,18 +129,12 @@ type ClashProps = { clash: Clash; wordsOf: WordsOf; onChoose: Choose }
 function ClashOf({ clash: { path, mine, theirs, parts }, wordsOf, onChoose }: ClashProps) {
   const { t } = useTranslation()
   const name = path.join(' › ')
-  const removed = t('autosave.removed')
-  const shown = parts?.map((part) => wordsOf(path, part)) ?? [{ mine: textOf(mine), theirs: textOf(theirs) }]
+  const shown = parts?.map((part) => wordsOf(path, part)) ?? [{ mine, theirs }]
   return (
     <section className="clash" aria-label={name}>
       <h3>{name}</h3>
-      {shown.map(({ mine, theirs }) => (
-        <dl key={`${mine}\n${theirs}`}>
-          <dt>{t('autosave.yours')}</dt>
-          <dd dir="auto">{mine || removed}</dd>
-          <dt>{t('autosave.others')}</dt>
-          <dd dir="auto">{theirs || removed}</dd>
-        </dl>
+      {shown.map((part) => (
+        <Versions key={`${part.mine}\n${part.theirs}`} {...part} />
       ))}
       <div className="acts">
         <Button variant="default" size="xs" onClick={() => onChoose('mine')}>
@@ -136,6 +145,20 @@ function ClashOf({ clash: { path, mine, theirs, parts }, wordsOf, onChoose }: Cl
         </Button>
       </div>
     </section>
+  )
+}
+
+/** A value in both versions. */
+export function Versions({ mine, theirs }: { mine: unknown; theirs: unknown }) {
+  const { t } = useTranslation()
+  const removed = t('autosave.removed')
+  return (
+    <dl>
+      <dt>{t('autosave.yours')}</dt>
+      <dd dir="auto">{textOf(mine) || removed}</dd>
+      <dt>{t('autosave.others')}</dt>
+      <dd dir="auto">{textOf(theirs) || removed}</dd>
+    </dl>
   )
 }
 

@@ -11,13 +11,15 @@ export type SaveState = 'saved' | 'changed' | 'saving' | 'offline' | 'conflict' 
 
 const saveNothing = () => Promise.resolve(false)
 
+type Saving = { state: SaveState; draft: unknown; isByHand: boolean; isKept: boolean }
+
 /** When the draft is saved, and what is asked before the page is left without that. With `isByHand`, it is not saved here. */
-export function useSaving(saveNow: () => Promise<boolean>, state: SaveState, draft: unknown, isByHand: boolean) {
+export function useSaving(saveNow: () => Promise<boolean>, { state, draft, isByHand, isKept }: Saving) {
   const save = isByHand ? saveNothing : saveNow
   useSaveSoon(save, state, draft)
   useSaveOnLeave(save, state)
   useSaveKey(save, state)
-  useGuard(state)
+  useGuard(state, isKept)
 }
 
 /** Saves a moment after the last change, and what the server did not get a while later. */
@@ -58,10 +60,10 @@ function useSaveKey(saveNow: () => Promise<boolean>, state: SaveState) {
   }, [saveNow, state])
 }
 
-/** Asks before the page is left while the server does not have everything. The draft is in this browser in any case. */
-function useGuard(state: SaveState) {
-  const isUnsaved = state !== 'saved' && state !== 'found'
-  useEffect(() => (isUnsaved ? noteUnsaved() : undefined), [isUnsaved])
+/** Asks before the page is left while the server does not have everything. The draft is in this browser, unless it has no room. */
+function useGuard(state: SaveState, isKept: boolean) {
+  const isUnsaved = state !== 'saved' && (state !== 'found' || !isKept)
+  useEffect(() => (isUnsaved ? noteUnsaved(isKept) : undefined), [isUnsaved, isKept])
   useBlocker({
     // Steps and tabs of the same object keep the draft.
     shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname && !mayLeave(),

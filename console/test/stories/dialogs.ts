@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { withoutNetwork } from './held-reads.ts'
 import { memberPage } from './member-page.ts'
 
 const REFUSED = { status: 422, json: {} }
@@ -12,6 +13,59 @@ async function erase(page: Page, names: string[]): Promise<void> {
   for (const name of names) await page.getByLabel(`Select ${name}`).check()
   await page.getByRole('button', { name: 'Erase…' }).click()
 }
+
+const archiveOf = async (page: Page, name: string) => {
+  await page.getByRole('button', { name: `More about ${name}` }).click()
+  await page.getByRole('menuitem', { name: 'Archive the list…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Archive the list' }).click()
+}
+
+const unreached = (site: () => Site) =>
+  test('that asks before a write says that the server cannot be reached, and once it was cancelled nothing is written', async () => {
+    const { id } = await site().api('POST', 'lists', { name: 'Stays', type: 'static' })
+    await using opened = await memberPage(site(), `/p/1/lists/${id}`)
+    const { page } = opened
+    await page.getByRole('button', { name: 'More about Stays' }).waitFor()
+    const writes: string[] = []
+    page.on('response', (response) => void (response.request().method() === 'DELETE' && writes.push(response.url())))
+    {
+      await using _ = await withoutNetwork(page)
+      await archiveOf(page, 'Stays')
+      await page.getByRole('dialog').getByRole('alert').getByText('The server cannot be reached').first().waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    }
+    // What is written later is written after whatever was waiting for the network.
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await archiveOf(page, 'Stays')
+    await page.waitForURL(/\/lists$/)
+    expect(writes).toHaveLength(1)
+  })
+
+const held = (site: () => Site) =>
+  test('that asks before a write cannot be closed while it is written', async () => {
+    const { id } = await site().api('POST', 'lists', { name: 'Being archived', type: 'static' })
+    await using opened = await memberPage(site(), `/p/1/lists/${id}`)
+    const { page } = opened
+    const dialog = page.getByRole('dialog')
+    const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route(/\/lists\/\d+$/, async (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue()
+      asked.resolve()
+      await released.promise
+      await route.fulfill(REFUSED)
+    })
+    await archiveOf(page, 'Being archived')
+    await asked.promise
+    await page.keyboard.press('Escape')
+    await page.mouse.click(BESIDE.x, BESIDE.y)
+    const closing = ['Cancel', 'Close'].map((name) => dialog.getByRole('button', { name }).isDisabled())
+    expect(await Promise.all(closing)).toEqual([true, true])
+    released.resolve()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await site().api('DELETE', `lists/${id}`)
+  })
 
 /** Each opening of a dialog begins anew, and a secret is not lost with it. */
 export const dialogs = (site: () => Site) =>
@@ -100,4 +154,7 @@ export const dialogs = (site: () => Site) =>
       await dialog.waitFor({ state: 'detached' })
       await site().api('DELETE', `webhooks/${id}`)
     })
+
+    unreached(site)
+    held(site)
   })

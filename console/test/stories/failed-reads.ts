@@ -14,6 +14,19 @@ const checklist = (site: () => Site) =>
     await expect.poll(() => tries, { timeout: 60_000 }).toBeGreaterThan(2)
   })
 
+const homeOnce = (site: () => Site) =>
+  test('of Home is not asked for again and again, so that what is said stays', async () => {
+    await using opened = await memberPage(site(), '/livez')
+    const { page } = opened
+    await page.clock.install()
+    let tries = 0
+    await page.route(/\/api\/client\/overview/, (route) => route.fulfill(REFUSED).then(() => tries++))
+    await page.goto('/p/1')
+    await page.getByRole('alert').filter({ hasText: 'The server answered 422.' }).waitFor()
+    await page.clock.runFor(60_000)
+    expect(tries).toBe(1)
+  })
+
 /** A screen that knows nothing does not look like one where all is well. */
 export const failedReads = (site: () => Site) =>
   describe('what cannot be read', () => {
@@ -36,4 +49,5 @@ export const failedReads = (site: () => Site) =>
     })
 
     checklist(site)
+    homeOnce(site)
   })

@@ -60,6 +60,7 @@ export const lists = (site: () => Site) =>
       await page.getByText('tier is “free”').first().waitFor()
     })
 
+    takenRule(site)
     ownRules(site)
     ownUndo(site)
     refusedUndo(site)
@@ -87,6 +88,29 @@ export const lists = (site: () => Site) =>
       await page.getByRole('button', { name: 'Remove pro-1 from the list' }).waitFor()
       expect(await members()).toBe(1)
     })
+  })
+
+const takenRule = (site: () => Site) =>
+  test('the rule of another member is shown beside one’s own, taken as it is now, and what Undo brings back', async () => {
+    const rule = (is: string) => ({ rule: { attribute: 'data.tier', is } })
+    const { id } = await site().api('POST', 'lists', { name: 'Taken rule', type: 'dynamic', ...rule('pro') })
+    await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
+    const { page } = opened
+    const value = page.getByRole('combobox', { name: 'Value', exact: true })
+    const meet = async (other: string) => {
+      await value.fill('free')
+      await site().api('PATCH', `lists/${id}`, rule(other))
+      await page.getByRole('button', { name: 'Save the rule' }).click()
+      await page.getByRole('alert').getByText(`"is": "${other}"`).waitFor()
+    }
+    await meet('team')
+    await page.getByRole('button', { name: 'Take all of theirs' }).click()
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0)
+    expect(await value.inputValue()).toBe('team')
+    await meet('trial')
+    await page.getByRole('button', { name: 'Keep all of mine' }).click()
+    await page.getByRole('button', { name: 'Undo', exact: true }).click()
+    await expect.poll(async () => (await site().api('GET', `lists/${id}`)).rule, { timeout: 60_000 }).toMatchObject(rule('trial').rule)
   })
 
 const ownRules = (site: () => Site) =>

@@ -58,6 +58,12 @@ export const notLost = (site: () => Site) =>
       await using _ = await fullStorage(page)
       await subject.fill('Longer than what was kept before')
       await page.getByText('Offline: not kept on this device').waitFor()
+      const asked = page.waitForEvent('dialog')
+      const left = page.getByRole('link', { name: 'Users', exact: true }).click()
+      const question = await asked
+      await question.dismiss()
+      await left
+      expect(question.message()).toContain('has no room for them')
       await page.unroute(template)
       await page.locator('.editor output.saved').waitFor()
       const stored = async () => (await site().api('GET', `campaigns/${id}/templates/en`)).data.subject

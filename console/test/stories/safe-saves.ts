@@ -24,14 +24,32 @@ const settings = (site: () => Site) =>
     await save.click()
     await page.getByText('Another member changed this in the meantime', { exact: true }).waitFor()
     expect(await field.inputValue()).toBe('4')
-    await page.getByRole('button', { name: 'Keep all of mine' }).click()
+    await page.getByRole('button', { name: 'Keep mine: max_entries_per_day' }).click()
     await expect.poll(stored, { timeout: SAVED_MS }).toEqual({ holdout_percent: 10, max_entries_per_day: 4 })
 
     await field.fill('5')
     await site().api('PATCH', path, { settings: { max_entries_per_day: 8 } })
     await save.click()
-    await page.getByRole('button', { name: 'Take all of theirs' }).click()
+    await page.getByRole('button', { name: 'Take theirs: max_entries_per_day' }).click()
     await expect.poll(() => field.inputValue()).toBe('8')
+  })
+
+const chosenSettings = (site: () => Site) =>
+  test('of settings that clash in one field keeps what else was typed, and shows both versions of that field', async () => {
+    const { id } = await site().api('POST', 'journeys', { name: 'One clash' })
+    const path = `journeys/${id}`
+    await using opened = await memberPage(site(), `/p/1/${path}?view=settings`)
+    const { page } = opened
+    await page.getByLabel('Max entries per day').fill('5')
+    await page.getByLabel('Holdout percent').fill('20')
+    await site().api('PATCH', path, { settings: { max_entries_per_day: 8 } })
+    await page.getByRole('button', { name: 'Save the settings' }).click()
+    const clash = page.getByRole('region', { name: 'max_entries_per_day' })
+    await clash.waitFor()
+    expect(await clash.getByRole('definition').allTextContents()).toEqual(['5', '8'])
+    await page.getByRole('button', { name: 'Take theirs: max_entries_per_day' }).click()
+    const stored = async () => (await site().api('GET', path)).settings
+    await expect.poll(stored, { timeout: SAVED_MS }).toEqual({ max_entries_per_day: 8, holdout_percent: 20 })
   })
 
 const bornLive = (site: () => Site) =>
@@ -96,6 +114,7 @@ const eventRule = (site: () => Site) =>
 export const safeSaves = (site: () => Site) =>
   describe('a save', () => {
     settings(site)
+    chosenSettings(site)
     bornLive(site)
     eventRule(site)
   })

@@ -13,6 +13,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
 import { type ShownRequest, samplesOf } from '../../parts/request-code.ts'
 import { useMay, useProject } from '../../session/project.tsx'
+import { readAgain } from './read-again.ts'
 
 type Step = { id: 'user' | 'event' | 'campaign' | 'message' | 'domain' | 'live'; isDone: boolean; request: ShownRequest }
 
@@ -22,11 +23,7 @@ const PAGE = { query: { limit: 100 } }
 /** Events that Carillon writes itself do not show that the product sends any. */
 const SYSTEM_EVENT = /^(?:user_(?:created|updated)|(?:un)?subscribed|list_(?:entered|left))$/
 const isSystemEvent = (name: string) => SYSTEM_EVENT.test(name) || CHANNELS.some((channel) => name.startsWith(`${channel}_`))
-/** What is done elsewhere appears by itself. What could not be read at all is read again when the member says so. */
-const READ_AGAIN = {
-  refetchInterval: ({ state }: { state: { data: unknown; error: unknown } }) =>
-    (state.data === undefined && state.error !== null ? false : 5000) as number | false,
-}
+const READ_AGAIN = readAgain(5000)
 
 /** A subscription type that the samples can name, of email if there is one. Ids are of the whole server: a project has others than the first. */
 function useSubscriptionId(): number {

@@ -9,17 +9,18 @@ import { Checklist } from './checklist.tsx'
 import { Drafts } from './drafts.tsx'
 import { OVERVIEW, problemsOf } from './overview.ts'
 import { Problems } from './problems.tsx'
+import { readAgain } from './read-again.ts'
 import { Sending } from './sending.tsx'
 import { Week } from './week.tsx'
 
-const READ_AGAIN_MS = 10_000
+const READ_AGAIN = readAgain(10_000)
 
 /** Problems first, then what is being sent, the last days, and what is left to set up. */
 export function Home() {
   const { t, i18n } = useTranslation('home')
   const { id, name, timezone } = useProject()
   const { role } = useSession()
-  const { data, error, refetch } = useRead(OVERVIEW, undefined, { refetchInterval: READ_AGAIN_MS })
+  const { data, error, refetch } = useRead(OVERVIEW, undefined, READ_AGAIN)
   const problems = data ? problemsOf(id, role === 'owner', data) : []
   const title = problems.length === 0 ? name : t('problems.title', { count: problems.length })
   const waiting = data?.processing.waiting_since

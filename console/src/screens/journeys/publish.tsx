@@ -86,9 +86,13 @@ function GoLive({ journey, editing: { autosave, graph } }: { journey: Journey; e
 /** In the place of the form until the draft is saved: what is saved is published. */
 function Unsaved({ autosave }: Pick<Editing, 'autosave'>) {
   const { t } = useTranslation()
-  const { state } = autosave
+  const { state, isKept } = autosave
   if (state === 'changed' || state === 'saving') return <Loading />
-  return state === 'offline' ? <p className="say warn">{t('autosave.offline')}</p> : <SaveProblem autosave={autosave} />
+  return state === 'offline' ? (
+    <p className="say warn">{t(isKept ? 'autosave.offline' : 'autosave.offlineUnkept')}</p>
+  ) : (
+    <SaveProblem autosave={autosave} />
+  )
 }
 
 function PublishForm({ journeyId, editing, onDone }: { journeyId: number; editing: Editing; onDone: () => void }) {

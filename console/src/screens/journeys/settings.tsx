@@ -6,9 +6,9 @@ import { ifVersion, versionOf } from '../../parts/autosave.ts'
 import { useWrite } from '../../parts/data.ts'
 import { afterSave } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
-import { isSame, merge } from '../../parts/merge.ts'
+import { type Clash, isSame, merge, withAt } from '../../parts/merge.ts'
 import { Card } from '../../parts/page.tsx'
-import { Conflict } from '../../parts/save-state.tsx'
+import { Clashes } from '../../parts/save-state.tsx'
 import type { FieldSchema } from '../../parts/schema-fields.ts'
 import { said } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
@@ -18,8 +18,8 @@ import { Fields } from './steps/field.tsx'
 type Values = Record<string, unknown>
 
 type Stored = { settings: Values; version: string | null }
-/** `isChosen`: where another member has changed the same, these settings have been chosen. */
-type Write = { settings: Values; isChosen?: boolean }
+/** What was saved, or what another member has saved instead, with the settings that both make and where they clash. */
+type Outcome = { is: 'saved'; saved: Journey } | { is: 'met'; theirs: Stored; value: Values; clashes: Clash[] }
 
 const isConflict = ({ status }: CarillonError) => status === 412
 
@@ -32,15 +32,20 @@ export function Settings({ journey, schema }: { journey: Journey; schema: FieldS
   const mayWrite = useMay(journey.status === 'draft' ? 'editor' : 'publisher')
   const [base, setBase] = useState(() => storedOf(journey))
   const [settings, setSettings] = useState(base.settings)
+  const [clashes, setClashes] = useState<Clash[]>([])
   const now = storedOf(journey)
   const begin = (stored: typeof base) => {
     setBase(stored)
     setSettings(stored.settings)
+    setClashes([])
   }
   const path = { path: { journeyId: journey.id } }
   const save = useWrite(
-    async (api, { settings, isChosen }: Write) => {
-      const put = ({ settings, version }: Stored) => api.patch(JOURNEY, { ...path, body: { settings }, headers: ifVersion(version) })
+    async (api, settings: Values): Promise<Outcome> => {
+      const put = async ({ settings, version }: Stored) => ({
+        is: 'saved' as const,
+        saved: await api.patch(JOURNEY, { ...path, body: { settings }, headers: ifVersion(version) }),
+      })
       try {
         // Another change of the journey, such as of its steps, is no conflict.
         return await put({ settings, version: (isSame(now.settings, base.settings) ? now : base).version })
@@ -48,26 +53,31 @@ export function Settings({ journey, schema }: { journey: Journey; schema: FieldS
         if (!(thrown instanceof CarillonError) || !isConflict(thrown)) throw thrown
         const theirs = storedOf(await api.get(JOURNEY, path))
         const { value, clashes } = merge(base.settings, settings, theirs.settings)
-        if (clashes.length > 0 && !isChosen) throw thrown
-        return put({ settings: value, version: theirs.version })
+        return clashes.length > 0 ? { is: 'met', theirs, value, clashes } : put({ settings: value, version: theirs.version })
       }
     },
     [JOURNEYS],
-    (saved, sent) => {
-      const stored = storedOf(saved)
+    (outcome, sent) => {
+      if (outcome.is === 'met') {
+        setBase(outcome.theirs)
+        setSettings(afterSave(sent, outcome.value))
+        setClashes(outcome.clashes)
+        return
+      }
+      const stored = storedOf(outcome.saved)
       setBase(stored)
-      setSettings(afterSave(sent.settings, stored.settings))
+      setSettings(afterSave(sent, stored.settings))
       said(t('settings.done'))
     },
   )
-  const discard = useWrite(
-    (api) => api.get(JOURNEY, path),
-    [JOURNEYS],
-    (theirs) => {
-      begin(storedOf(theirs))
-      save.reset()
-    },
-  )
+  const choose = (chosen: Clash[], side: 'mine' | 'theirs') => {
+    const next = side === 'mine' ? settings : chosen.reduce((value, { path, theirs }) => withAt(value, path, theirs), settings)
+    const left = clashes.filter((clash) => !chosen.includes(clash))
+    setSettings(next)
+    setClashes(left)
+    // The member has pressed Save before the question.
+    if (left.length === 0 && !isSame(next, base.settings)) save.mutate(next)
+  }
   const isChanged = !isSame(settings, base.settings)
   // Of a form that was not changed, nothing is lost when others change the settings. What is typed again during a save is a change.
   if (!isChanged && !save.isPending && !isSame(now.settings, base.settings)) begin(now)
@@ -77,7 +87,7 @@ export function Settings({ journey, schema }: { journey: Journey; schema: FieldS
         className="form pad"
         onSubmit={(event) => {
           event.preventDefault()
-          save.mutate({ settings })
+          save.mutate(settings)
         }}
       >
         <p className="sm quiet">{t('settings.about')}</p>
@@ -85,20 +95,14 @@ export function Settings({ journey, schema }: { journey: Journey; schema: FieldS
           <legend className="vh">{t('settings.heading')}</legend>
           <Fields schema={schema} value={settings} onChange={setSettings} shown={Object.keys(schema.properties ?? {})} />
         </fieldset>
-        {save.error && !isConflict(save.error) && <Failed error={save.error} />}
-        {save.error && isConflict(save.error) && (
-          <Conflict
-            isWhole
-            onChoose={(side) => (side === 'mine' ? save.mutate({ settings, isChosen: true }) : discard.mutate(undefined))}
-          />
-        )}
-        {discard.error && <Failed error={discard.error} />}
+        {save.error && <Failed error={save.error} />}
+        {clashes.length > 0 && <Clashes clashes={clashes} choose={choose} />}
         {mayWrite && (
           <div className="acts">
-            <Button variant="default" disabled={!isChanged} onClick={() => setSettings(base.settings)}>
+            <Button variant="default" disabled={!isChanged} onClick={() => begin(base)}>
               {t('settings.discard')}
             </Button>
-            <Button type="submit" loading={save.isPending} disabled={!isChanged}>
+            <Button type="submit" loading={save.isPending} disabled={!isChanged || clashes.length > 0}>
               {t('settings.submit')}
             </Button>
           </div>

@@ -8,19 +8,18 @@ import { Failed } from '../../parts/failed.tsx'
 import { isSame } from '../../parts/merge.ts'
 import { Presence } from '../../parts/presence.tsx'
 import { type Draft, isComplete, type Rule } from '../../parts/rules/rule.ts'
-import { Conflict } from '../../parts/save-state.tsx'
+import { Conflict, Versions } from '../../parts/save-state.tsx'
 import { undoable } from '../../parts/toast.ts'
 import { Builder } from './builder.tsx'
 import { TestUser } from './test-user.tsx'
 import { UsedBy } from './used-by.tsx'
 
+const LIST = '/api/client/lists/{listId}'
+
 type List = components['schemas']['List']
 
 /** A changed rule, with the version of the list that it began with. */
 type Changed = { rule: Draft; version: string | null }
-
-/** Any version: the member has seen that there is another one. */
-const ANY = '*'
 
 /** The rule of the list, which is saved by a button: the list is built again. No member overwrites what another has saved meanwhile. */
 export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }) {
@@ -29,21 +28,31 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
   const [changed, setChanged] = useState<Changed | null>(null)
   const rule = changed?.rule ?? stored
   const isChanged = JSON.stringify(rule) !== JSON.stringify(stored)
-  const save = useSave(list, (sent, version) =>
+  const [met, setMet] = useState<List | null>(null)
+  const save = useSave(list, (outcome, sent) => {
+    setMet(outcome.is === 'met' ? outcome.theirs : null)
     // What was changed during the save is the next change.
-    setChanged((changed) => (changed && !isSame(changed.rule, sent) ? { rule: changed.rule, version } : null)),
-  )
+    if (outcome.is === 'saved')
+      setChanged((changed) => (changed && !isSame(changed.rule, sent) ? { rule: changed.rule, version: versionOf(outcome.saved) } : null))
+  })
   const discard = () => {
     setChanged(null)
+    setMet(null)
     save.reset()
   }
-  const isConflict = save.error instanceof CarillonError && save.error.status === 412
   return (
     <>
       {mayChange && <Presence kind="list" id={list.id} />}
-      {save.error && !isConflict && <Failed error={save.error} />}
-      {isConflict && (
-        <Conflict isWhole onChoose={(side) => (side === 'mine' ? save.mutate({ next: rule, before: stored, version: ANY }) : discard())} />
+      {save.error && <Failed error={save.error} />}
+      {met && (
+        <Conflict
+          isWhole
+          onChoose={(side) =>
+            side === 'mine' ? save.mutate({ next: rule, before: (met.rule ?? {}) as Draft, version: versionOf(met) }) : discard()
+          }
+        >
+          <Versions mine={rule} theirs={met.rule} />
+        </Conflict>
       )}
       <Builder rule={rule} onChange={(next) => setChanged({ rule: next, version: changed ? changed.version : versionOf(list) })}>
         {mayChange && (
@@ -52,7 +61,7 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
             <div className="acts">
               <Button
                 loading={save.isPending}
-                disabled={!isChanged || !isComplete(rule)}
+                disabled={!isChanged || !isComplete(rule) || met !== null}
                 onClick={() => save.mutate({ next: rule, before: stored, version: changed?.version ?? null })}
               >
                 {t('save.submit')}
@@ -72,23 +81,29 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
 
 type Save = { next: Draft; before?: Draft; version: string | null }
 
-/**
- * Saves a rule in place of this version. Undo works until another member changes the rule. `onSaved` gets the rule that was sent and the new
- * version.
- */
-function useSave(list: List, onSaved: (sent: Draft, version: string | null) => void) {
+/** What was saved, or the list as another member has saved it instead. */
+type Outcome = { is: 'saved'; saved: List } | { is: 'met'; theirs: List }
+
+/** Saves a rule in place of this version. Undo works until another member changes the rule. `onDone` gets the rule that was sent too. */
+function useSave(list: List, onDone: (outcome: Outcome, sent: Draft) => void) {
   const { t } = useTranslation('lists')
   const save = useWrite(
-    (api, { next, version }: Save) =>
-      api.patch('/api/client/lists/{listId}', {
-        path: { listId: list.id },
-        body: { rule: next as unknown as Rule },
-        ...(version !== null && { headers: { 'if-match': version } }),
-      }),
+    async (api, { next, before, version }: Save): Promise<Outcome> => {
+      const path = { listId: list.id }
+      const headers = version !== null && { headers: { 'if-match': version } }
+      try {
+        return { is: 'saved', saved: await api.patch(LIST, { path, body: { rule: next as unknown as Rule }, ...headers }) }
+      } catch (thrown) {
+        // An Undo has no question to answer.
+        if (before === undefined || !(thrown instanceof CarillonError && thrown.status === 412)) throw thrown
+        return { is: 'met', theirs: await api.get(LIST, { path }) }
+      }
+    },
     ['/api/client/lists'],
-    (saved, { next, before }) => {
-      onSaved(next, versionOf(saved))
-      if (before) undoable(t('save.done'), () => save.mutateAsync({ next: before, version: versionOf(saved) }))
+    (outcome, { next, before }) => {
+      onDone(outcome, next)
+      if (outcome.is === 'saved' && before)
+        undoable(t('save.done'), () => save.mutateAsync({ next: before, version: versionOf(outcome.saved) }))
     },
   )
   return save

@@ -6,7 +6,7 @@ import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import { said } from '../../parts/toast.ts'
 import { register } from './register.ts'
-import { type Entry, inputOf, REGISTER, SCHEMA } from './view.ts'
+import { type Entry, REGISTER, SCHEMA, withPersonal } from './view.ts'
 
 type Props = { dataKey: string; entry: Entry | undefined; onClose: () => void }
 
@@ -18,7 +18,7 @@ export function EditAttribute({ dataKey, entry, onClose }: Props) {
   const [isPersonal, setPersonal] = useState(begun?.personal_data ?? false)
   const save = useWrite(
     (api) => {
-      const input = { ...inputOf(begun), label: label.trim() === '' ? null : label, personal_data: isPersonal }
+      const input = { ...withPersonal(begun, isPersonal), label: label.trim() === '' ? null : label }
       return register(api, dataKey, { begun, input })
     },
     [REGISTER, SCHEMA],

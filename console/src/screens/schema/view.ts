@@ -55,10 +55,12 @@ export function readersOf(entry: Readable | undefined): string {
 /** Whether every role can read it. */
 const isForAllRoles = (readers: string): boolean => readers === 'everyone' || readers === 'notUsers'
 
-/** Users are among everyone. Under a narrower choice they read an attribute of theirs only if the register says so. */
+/** Whether a role was chosen from which on keys read it. Personal data is closed to lower roles also without that. */
+const isNarrowed = (entry: Entry | undefined): boolean => ![undefined, null, LOWEST].includes(entry?.min_role)
+
+/** Users are among everyone. Under a narrower choice they read an attribute of theirs only if the register said so under such a choice. */
 const isForUsers = (entry: Entry | undefined, readers: string): boolean =>
-  readers === 'everyone' ||
-  (readers !== 'hidden' && readers !== 'notUsers' && readersOf(entry) !== 'everyone' && (entry?.end_user ?? false))
+  readers === 'everyone' || (readers !== 'hidden' && readers !== 'notUsers' && isNarrowed(entry) && (entry?.end_user ?? false))
 
 /** The register for a choice of who can read. Every role can read personal data only if the register says so. */
 export const withReaders = (entry: Entry | undefined, readers: string): Input => ({
@@ -67,3 +69,10 @@ export const withReaders = (entry: Entry | undefined, readers: string): Input =>
   hidden: readers === 'hidden',
   min_role: (readers === 'hidden' ? null : !isForAllRoles(readers) ? readers : entry?.personal_data ? LOWEST : null) as Input['min_role'],
 })
+
+/** The register for a mark as personal data. What only editors and above read from then on, users do not read either. */
+export const withPersonal = (entry: Entry | undefined, isPersonal: boolean): Input => {
+  const input = inputOf(entry)
+  const isClosed = isPersonal && !input.personal_data && input.min_role === null
+  return { ...input, personal_data: isPersonal, end_user: input.end_user && !isClosed }
+}

@@ -47,7 +47,8 @@ function DeleteProject({ project: { id, name }, onClose }: { project: Project; o
       title={t('danger.title', { name })}
       action={t('danger.action')}
       typed={name}
-      isPending={remove.isPending || size.isLoading}
+      isLoading={size.isLoading}
+      isPending={remove.isPending}
       error={remove.error}
       onConfirm={() => remove.mutate(undefined)}
     >

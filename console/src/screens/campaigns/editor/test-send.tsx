@@ -3,7 +3,6 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../../parts/chip.tsx'
 import { useWrite } from '../../../parts/data.ts'
-import { useErrorSince } from '../../../parts/error-since.ts'
 import { Failed } from '../../../parts/failed.tsx'
 import { useSession } from '../../../session/index.ts'
 import type { Campaign } from '../search.ts'
@@ -34,21 +33,25 @@ export function TestSend({ campaign: { id, channel }, place, user, beforeSend, i
     },
     ['/api/client/sandbox'],
   )
-  const error = useErrorSince(isOpen, test.error)
+  // Results of before are not those of the template as it is now.
+  const open = () => {
+    if (!test.isPending) test.reset()
+    setOpen(true)
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     test.mutate(undefined)
   }
   return (
     <>
-      <Button variant="default" size="xs" onClick={() => setOpen(true)}>
+      <Button variant="default" size="xs" onClick={open}>
         {t('test.open')}
       </Button>
       <Modal opened={isOpen} onClose={() => setOpen(false)} title={t('test.title')} closeButtonProps={{ 'aria-label': t('close') }}>
         <form className="form" onSubmit={submit}>
           <TagsInput label={t('test.to')} description={t('test.toAbout')} value={to} onChange={setTo} required />
           <p className="sm quiet">{t('test.about')}</p>
-          {error && <Failed error={error} />}
+          {test.error && <Failed error={test.error} />}
           {test.data && (
             <ul className="lines" aria-live="polite">
               {test.data.results.map(({ to, outcome, reason }) => (

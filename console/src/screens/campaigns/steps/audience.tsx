@@ -44,7 +44,6 @@ function Lists({ campaign, autosave }: StepProps) {
     <div className="cols main-side">
       <Card title={t('step.audience')}>
         <div className="form pad">
-          {error && !data && <Failed error={error} />}
           <MultiSelect
             label={t('audience.lists')}
             description={t('audience.listsAbout')}
@@ -73,6 +72,8 @@ function Lists({ campaign, autosave }: StepProps) {
             value={draft.holdout_percent ?? 0}
             onChange={(percent) => typeof percent === 'number' && change({ ...draft, holdout_percent: percent })}
           />
+          {/* Below the fields, which stay where they are when the lists are read again. */}
+          {error && !data && <Failed error={error} />}
         </div>
       </Card>
       <Card title={t('funnel.heading')}>
