@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { graphWith, step } from '../../../../test/journey-round.ts'
+import { compileSchedule, localsThrough, occurrencesAmong } from '../schedule.ts'
 import { scheduledOf, startKey } from './schedules.ts'
 
 const at = (text: string) => new Date(text)
@@ -37,4 +38,28 @@ test('a schedule whose journey was published within the window has the occurrenc
   expect((await starting('FREQ=WEEKLY')).map(({ local }) => local).slice(0, 2)).toEqual(['2026-08-05T09:20', '2026-08-12T09:20'])
   const monthly = (await starting('FREQ=MONTHLY')).map(({ local }) => local)
   expect(monthly).toEqual(['2026-08-28T09:20', '2026-09-28T09:20', '2026-10-28T09:20'])
+})
+
+const PUBLISHED = ['2026-10-28T09:20:00Z', '2026-08-31T23:50:00Z']
+const RULES = [
+  ...['FREQ=WEEKLY;INTERVAL=2', 'FREQ=WEEKLY;INTERVAL=3;BYDAY=MO,TH;WKST=SU', 'FREQ=DAILY;INTERVAL=3', 'FREQ=DAILY;COUNT=3'],
+  ...['FREQ=HOURLY;INTERVAL=7', 'FREQ=HOURLY;INTERVAL=1000', 'FREQ=MONTHLY;INTERVAL=5', 'FREQ=MONTHLY;INTERVAL=7;BYMONTHDAY=28,-1'],
+  ...['FREQ=YEARLY;INTERVAL=3', 'FREQ=YEARLY;INTERVAL=1000', 'FREQ=MONTHLY;INTERVAL=997'],
+]
+
+test.each(PUBLISHED.flatMap((published) => RULES.map((rule) => [rule, published] as const)))(
+  'from its publication on, a schedule has the occurrences of the live journey: %s of %s',
+  async (rule, published) => {
+    const live = await compileSchedule(rule, at(published), 'UTC')
+    const expected = occurrencesAmong(live, await localsThrough(live, window.since, window.until), window.since, window.until, 'UTC')
+    const all = await found(rule, new Map([[startKey('start', rule), at(published)]]))
+    expect(all.filter((one) => one.at >= at(published))).toEqual(expected)
+    expect(expected.length).toBeGreaterThan(0)
+  },
+)
+
+test('a schedule with an interval has the occurrences before its publication in the same rhythm', async () => {
+  const rule = 'FREQ=DAILY;INTERVAL=20'
+  const all = await found(rule, new Map([[startKey('start', rule), at('2026-10-28T09:20:00Z')]]))
+  expect(all.map(({ local }) => local.slice(0, 10))).toEqual(['2026-08-09', '2026-08-29', '2026-09-18', '2026-10-08', '2026-10-28'])
 })

@@ -1,6 +1,6 @@
 /** The occurrences of schedules in a window. Pure. */
+import { Temporal } from 'temporal-polyfill'
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
-import { DAY_MS } from '../../../lib/times.ts'
 import type { Graph } from '../engine/graph.ts'
 import { causes } from '../engine/ids.ts'
 import { compileSchedule, localsThrough, type Occurrence, occurrencesAmong } from '../schedule.ts'
@@ -36,23 +36,49 @@ export async function scheduledOf({ entrances }: Graph, { since, until }: Window
   return found
 }
 
-const WEEK_DAYS = 7
-/** After four years the day of the month is the same, also of 29 February. */
-const FOUR_YEARS_DAYS = 1461
+/** After 28 years dates have the same days of the week, also 29 February. */
+const YEAR_MONTHS = 12
+const SAME_DATES_MONTHS = 28 * YEAR_MONTHS
+/** No window is longer, so a piece that goes further back brings nothing. */
+const EARLIEST_YEAR = 1600
 
 /**
- * The start of a schedule, moved back in the local time of a zone if it is within the window, because all of the window is simulated. The time
- * of day stays the same, and so does the weekday, or the day of the month if the rule takes that from its start.
+ * The start of a schedule, moved back in the local time of a zone if it is within the window, because all of the window is simulated. It is moved
+ * by pieces after which the rule is the same: its interval, and for months and years also what a rule may take from its start, the date and the
+ * day of the week. With `COUNT` it stays, because the live schedule ends after so many.
  */
 function startBy(since: Date, start: Date, schedule: string, zone: string): Date {
-  if (start <= since) return start
-  const pieceMs = (/FREQ=(?:MONTHLY|YEARLY)/i.test(schedule) ? FOUR_YEARS_DAYS : WEEK_DAYS) * DAY_MS
-  const pieces = Math.ceil((start.getTime() - since.getTime() + DAY_MS) / pieceMs)
-  const local = new Date(Date.parse(`${localOf(start, zone)}Z`) - pieces * pieceMs)
-  return instantOfLocal(local.toISOString().slice(0, LOCAL_LENGTH), zone)
+  if (start <= since || /COUNT=/i.test(schedule)) return start
+  const piece = pieceOf(schedule)
+  const local = Temporal.PlainDateTime.from(localOf(start, zone))
+  const earliest = Temporal.PlainDateTime.from(localOf(since, zone)).subtract({ days: 1 })
+  const { hours = 0, months = 0 } = earliest.until(local, { largestUnit: 'hours' in piece ? 'hours' : 'months', roundingMode: 'ceil' })
+  const pieces = 'hours' in piece ? Math.ceil((hours + 1) / piece.hours) : Math.ceil((months + 1) / piece.months)
+  const moved = local.subtract('hours' in piece ? { hours: pieces * piece.hours } : { months: pieces * piece.months })
+  return moved.year < EARLIEST_YEAR ? start : instantOfLocal(moved.toString(), zone)
 }
 
-const LOCAL_LENGTH = 'yyyy-mm-ddThh:mm'.length
+function pieceOf(schedule: string): { hours: number } | { months: number } {
+  const interval = Number(/INTERVAL=(\d+)/i.exec(schedule)?.[1] ?? 1)
+  switch (/FREQ=(\w+)/i.exec(schedule)?.[1]?.toUpperCase()) {
+    case 'HOURLY':
+      return { hours: interval }
+    case 'DAILY':
+      return { hours: interval * DAY_HOURS }
+    case 'WEEKLY':
+      return { hours: interval * WEEK_HOURS }
+    case 'MONTHLY':
+      return { months: leastCommonMultiple(interval, SAME_DATES_MONTHS) }
+    default:
+      return { months: leastCommonMultiple(interval * YEAR_MONTHS, SAME_DATES_MONTHS) }
+  }
+}
+
+const DAY_HOURS = 24
+const WEEK_HOURS = 7 * DAY_HOURS
+
+const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b))
+const leastCommonMultiple = (a: number, b: number): number => (a / greatestCommonDivisor(a, b)) * b
 
 /** The items of a user with the occurrences at which the user may enter, if they are in the list then. */
 export function withScheduled(
