@@ -77,13 +77,14 @@ const NODE_PLACES = {
   dns: ['infra/outgoing/dns/(servers|system).ts'],
   // exchange: questions to name servers.
   dgram: ['infra/outgoing/dns/exchange.ts'],
-  // incoming: sockets of SMTP clients. outgoing: connections. connections: their number and silence. embedded-postgres: a free port. listen, app, ops-listener: the address that is listened
+  // incoming: sockets of SMTP clients. outgoing: connections. connections: their number and silence. embedded-postgres: a free port. hosts: a connection
+  // to one of the servers behind a name. listen, app, ops-listener: the address that is listened
   // on. The others: isIP and BlockList.
   net: [
     'infra/http/(connections|ops-listener).ts',
     'infra/incoming/',
     'infra/outgoing/',
-    'infra/postgres/embedded-postgres.ts',
+    'infra/postgres/(embedded-postgres|hosts).ts',
     'app.ts',
     'cli/listen.ts',
     'lib/(egress|name-servers|urls).ts',

@@ -3,7 +3,7 @@
  * hour before it gives up, and no statement ends before that by itself. Nothing is done for a statement: now and then it is looked which
  * connections wait and have received nothing since.
  */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Clock } from '../../lib/clock.ts'
@@ -22,7 +22,7 @@ const LATE_MS = 50
 const LEAVE_MS = 2000
 
 /** The members of the driver that its types leave out. */
-type Client = pg.PoolClient & { connection: { stream: Socket }; _getActiveQuery(): unknown }
+type Client = pg.PoolClient & { connection: { stream: Duplex & { bytesRead: number; remoteAddress?: string } }; _getActiveQuery(): unknown }
 
 /** A host of the URL. Its name may lead to several servers, of which one vanishes. */
 type Server = { host: number; address: string | undefined }

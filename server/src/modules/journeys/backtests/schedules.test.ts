@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { graphWith, step } from '../../../../test/journey-round.ts'
-import { compileSchedule, localsThrough, occurrencesAmong } from '../schedule.ts'
 import { scheduledOf, startKey } from './schedules.ts'
 
 const at = (text: string) => new Date(text)
@@ -50,8 +49,7 @@ const RULES = [
 test.each(PUBLISHED.flatMap((published) => RULES.map((rule) => [rule, published] as const)))(
   'from its publication on, a schedule has the occurrences of the live journey: %s of %s',
   async (rule, published) => {
-    const live = await compileSchedule(rule, at(published), 'UTC')
-    const expected = occurrencesAmong(live, await localsThrough(live, window.since, window.until), window.since, window.until, 'UTC')
+    const expected = await found(`DTSTART:${published.replaceAll(/[-:Z]/g, '')}\n${rule}`)
     const all = await found(rule, new Map([[startKey('start', rule), at(published)]]))
     expect(all.filter((one) => one.at >= at(published))).toEqual(expected)
     expect(expected.length).toBeGreaterThan(0)
