@@ -179,9 +179,9 @@ const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => 
 type Existing = Extract<SweepWork, { kind: 'existing' }>['params']
 
 /**
- * A journey that is off takes no entrances: the sweep of a version that was published while it was off waits, and every other one ends. Users who
- * joined the list since the sweep started may have entered by joining. Not all have: a merge, a new rule of the list, and a batch that began
- * earlier add members without an event.
+ * A journey that is off takes no entrances: the sweep of a version that was published while it was off waits, and every other one ends. Members may
+ * have entered by joining, also those who joined before the sweep started, because their joining may wait in the queue. Who has is known only
+ * when the item is applied, after all that waited before it.
  */
 async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version, waits, since }: Existing): Promise<number> {
   const live = await isLive(ctx, sweep)
@@ -193,8 +193,8 @@ async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version,
   const cause = causes.list(list_id, `existing-${version}`)
   await appendJourneyItems(
     ctx,
-    members.map(({ user_id, changed_at }): JourneyItem => {
-      const unless = since !== undefined && changed_at > new Date(since) && { unless_entered_since: since }
+    members.map(({ user_id }): JourneyItem => {
+      const unless = since !== undefined && { unless_entered_since: since }
       return { do: 'enter', journey_id: sweep.journey_id, user_id, entrance: step, cause, ...unless }
     }),
   )

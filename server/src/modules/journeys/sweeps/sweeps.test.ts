@@ -193,6 +193,19 @@ test('a user who joins the list while its members enter does so once', async () 
   expect((await journey.get('users')).results.map(({ user }: any) => user.external_id).sort()).toEqual(['ana', 'bob'])
 })
 
+test('a user who joined the list just before the publication, and whose joining still waits, enters once', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const list_id = await listOf(w)
+  await w.drain()
+  await w.post(`/api/client/lists/${list_id}/users`, { external_ids: ['ana'] })
+  w.advance('1 second')
+  const data = { trigger: 'list', list_id, existing: true, multiple: true, concurrent: true }
+  const journey = await createJourney(w, { status: 'live' }, { ...READY, start: { ...READY.start, data } })
+  await w.drain()
+  expect((await journey.get('stats')).entered).toBe(1)
+})
+
 test('the members that a list already has enter a journey that is published while it is off when it goes live, once', async () => {
   await using w = await world()
   await w.users('ana')
