@@ -206,6 +206,29 @@ test('a user who joined the list just before the publication, and whose joining 
   expect((await journey.get('stats')).entered).toBe(1)
 })
 
+test('a member whom a batch adds behind the sweep of the members enters a minute later, and no other enters twice', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const list_id = await listOf(w, 'ana')
+  w.advance('30 minutes')
+  const data = { trigger: 'list', list_id, existing: true, multiple: true, concurrent: true }
+  const journey = await createJourney(w, { status: 'live' }, { ...READY, start: { ...READY.start, data } })
+  await w.drain('journeys.sweep')
+  w.advance('10 seconds')
+  // As a batch does that read before the publication which journeys are live.
+  await select(
+    w,
+    `insert into list_memberships (project_id, version_id, user_id, is_member, changed_at)
+     select u.project_id, l.live_version_id, u.id, true, $2 from lists l join users u using (project_id)
+     where project_id = $1 and u.external_id = 'bob'`,
+    [w.projectId, w.clock.now()],
+  )
+  w.advance('2 minutes')
+  await w.drain()
+  expect((await journey.get('users')).results.map(({ user }: any) => user.external_id).sort()).toEqual(['ana', 'bob'])
+  expect(await nextAt(w, journey)).toEqual([])
+})
+
 test('the members that a list already has enter a journey that is published while it is off when it goes live, once', async () => {
   await using w = await world()
   await w.users('ana')
