@@ -5,9 +5,9 @@
 import { isDatabaseAway } from '../../../infra/postgres/database-away.ts'
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
-import type { UserId } from '../../../lib/ids.ts'
-import { DAY_MS, MINUTE_MS } from '../../../lib/times.ts'
-import { audienceAfter, membersAfter, membersInZones } from '../../lists/index.ts'
+import type { ListId, UserId } from '../../../lib/ids.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
+import { audienceAfter, findList, membersAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter, setBackJourneyUsers } from '../../positions/index.ts'
 import { findProject, inEachProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
@@ -38,6 +38,8 @@ const USERS_AT_ONCE = 1000
 const HISTORIES_AT_ONCE = 5000
 /** Sweeps rest while more items of their project wait. */
 const WAITING_MAX = 50_000
+/** After how long a list that was being built is looked at again. */
+const LIST_AGAIN_MS = 5 * SECOND_MS
 
 const FIRST: Cursor = { user_id: 0 as UserId, entrance_id: -1 }
 
@@ -183,13 +185,18 @@ const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => 
  * A journey that is off takes no entrances: the sweep of a version that was published while it was off waits, and every other one ends. Members may
  * have entered by joining, also those who joined before the sweep started, because their joining may wait in the queue. Who has is known only
  * when the item is applied, after all that waited before it. A minute later the members are read once more: a batch that was being applied when the
- * journey went live may add some behind the sweep, who do not enter by joining.
+ * journey went live may add some behind the sweep, who do not enter by joining. While the list is being built, which brings no events of joining,
+ * it has the members of its former rule or none, and the sweep waits.
  */
 async function overMembers(ctx: InTx, sweep: SweepRow, work: Extract<SweepWork, { kind: 'existing' }>): Promise<number> {
   const { step, list_id, version, waits, since, isAgain } = work.params
   const live = await isLive(ctx, sweep)
   if (!live && waits) {
     await saveSweep(ctx, sweep.id, null, new Date(ctx.clock.now().getTime() + DAY_MS))
+    return 0
+  }
+  if (live && (await isBeingBuilt(ctx, list_id))) {
+    await saveSweep(ctx, sweep.id, sweep.cursor, new Date(ctx.clock.now().getTime() + LIST_AGAIN_MS))
     return 0
   }
   const members = live ? await membersAfter(ctx, list_id, (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
@@ -208,6 +215,12 @@ async function overMembers(ctx: InTx, sweep: SweepRow, work: Extract<SweepWork, 
     if (live && !isAgain) await onceMore(ctx, sweep, work)
   }
   return members.length
+}
+
+/** A list that is built is read by its newest version. An archived one has no members and is built no more. */
+async function isBeingBuilt(ctx: InTx, id: ListId): Promise<boolean> {
+  const list = await findList(ctx, id)
+  return list !== undefined && list.version_id !== list.live_version_id
 }
 
 /** Later only those may who became members behind the sweep: about the others it has been decided. */

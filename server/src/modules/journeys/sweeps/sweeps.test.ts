@@ -229,6 +229,33 @@ test('a member whom a batch adds behind the sweep of the members enters a minute
   expect(await nextAt(w, journey)).toEqual([])
 })
 
+test('the members of a list that is being built, or built by a new rule, enter when it is built', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const named = (name: string) => ({ attribute: 'external_id', is: name })
+  const { id: list_id } = (await w.post('/api/client/lists', { name: 'Built', type: 'dynamic', rule: named('ana') })).body
+  const data = { trigger: 'list', list_id, existing: true, multiple: true, concurrent: true }
+  const inside = async ({ get }: Awaited<ReturnType<typeof createJourney>>) =>
+    (await get('users')).results.map(({ user }: any) => user.external_id)
+  const first = await createJourney(w, { status: 'live' }, { ...READY, start: { ...READY.start, data } })
+  await w.drain('journeys.sweep')
+  w.advance('1 minute')
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toEqual([])
+  await w.drain('lists.build')
+  w.advance('1 minute')
+  await w.drain()
+  expect(await inside(first)).toEqual(['ana'])
+
+  await w.patch(`/api/client/lists/${list_id}`, { rule: named('bob') })
+  const second = await createJourney(w, { status: 'live' }, { ...READY, start: { ...READY.start, data } })
+  await w.drain('journeys.sweep')
+  await w.drain('lists.build')
+  w.advance('1 minute')
+  await w.drain()
+  expect(await inside(second)).toEqual(['bob'])
+})
+
 test('the members that a list already has enter a journey that is published while it is off when it goes live, once', async () => {
   await using w = await world()
   await w.users('ana')
