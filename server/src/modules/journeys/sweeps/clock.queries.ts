@@ -4,6 +4,7 @@ import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
 import { leaseEnd } from '../../../infra/runtime/lease-time.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { IdOf } from '../../../lib/shapes.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
 import type { SweepWork } from './kinds.ts'
 
 const AheadRow = Type.Object({ project_id: IdOf<ProjectId>() })
@@ -65,6 +66,24 @@ export const sweepAll = (ctx: InTx, after: Date) => {
         select distinct v.project_id, v.journey_id, ${kind}, ${JSON.stringify(params)}::jsonb, ${ctx.clock.now()}::timestamptz, ${ctx.clock.now()}::timestamptz
         from journey_versions v
         where v.project_id = ${ctx.projectId} and v.status <> 'draft'`,
+  )
+}
+
+/**
+ * Makes sweeps that were started in the future due now. Those that look once more are due a minute later, when a batch that is being applied now is
+ * over. Entries from now on count as entries since they started. The end of a drain is a time that was asked for, and stays.
+ */
+export const setBackSweeps = (ctx: InTx) => {
+  const now = ctx.clock.now()
+  const again = new Date(now.getTime() + MINUTE_MS)
+  return ctx.db.run(
+    sql`update journey_sweeps
+        set next_at = least(next_at, case when params ->> 'isAgain' is null then ${now}::timestamptz else ${again}::timestamptz end),
+            params = case when (params ->> 'since')::timestamptz > ${now}
+                          then params || jsonb_build_object('since', ${now.toISOString()}::text) else params end
+        where project_id = ${ctx.projectId}
+          and (kind in ('existing', 'publish', 'resume') or kind = 'exit' and params ->> 'reason' <> 'drained')
+          and (next_at > ${now} or (params ->> 'since')::timestamptz > ${now})`,
   )
 }
 

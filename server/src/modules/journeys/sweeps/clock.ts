@@ -23,6 +23,7 @@ async function setBack(ctx: InTx): Promise<void> {
   const now = ctx.clock.now()
   if (!(await queries.setTime(ctx, AHEAD_MS))) return
   await queries.setBackRatesAndCalls(ctx, new Date(now.getTime() + CALL_LEASE_MS))
+  await queries.setBackSweeps(ctx)
   await queries.sweepAll(ctx, new Date(now.getTime() + AHEAD_MS))
   const schedules: { id: number; next: Date }[] = []
   for (const { id, params } of await queries.schedulesAfter(ctx, now)) {

@@ -21,8 +21,8 @@ export type SweepWork =
   | { kind: 'exit'; params: { reason: 'stopped' | 'archived' | 'drained'; before: string; isAgain?: true; isRestored?: true } }
   /** Users that the held journey stopped continue. */
   | { kind: 'resume'; params: { isAgain?: true } }
-  /** The members of a list enter at a publication. It `waits` until the journey is live if it was off then. Who joined after `since` may have entered by that. */
-  | { kind: 'existing'; params: { step: string; list_id: ListId; version: number; waits?: true; since?: string } }
+  /** The members of a list enter at a publication. It `waits` until the journey is live if it was off then. Who has entered `since` does not again. */
+  | { kind: 'existing'; params: { step: string; list_id: ListId; version: number; waits?: true; since?: string; isAgain?: true } }
   /** Users who acted later than an instant, because the clock was ahead, act again. */
   | { kind: 'clock'; params: { after: string } }
   | { kind: 'schedule'; params: ScheduleParams }

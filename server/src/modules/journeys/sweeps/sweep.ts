@@ -5,9 +5,9 @@
 import { isDatabaseAway } from '../../../infra/postgres/database-away.ts'
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
-import type { UserId } from '../../../lib/ids.ts'
-import { DAY_MS, MINUTE_MS } from '../../../lib/times.ts'
-import { audienceAfter, membersAfter, membersInZones } from '../../lists/index.ts'
+import type { ListId, UserId } from '../../../lib/ids.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
+import { audienceAfter, findList, membersAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter, setBackJourneyUsers } from '../../positions/index.ts'
 import { findProject, inEachProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
@@ -38,6 +38,8 @@ const USERS_AT_ONCE = 1000
 const HISTORIES_AT_ONCE = 5000
 /** Sweeps rest while more items of their project wait. */
 const WAITING_MAX = 50_000
+/** After how long a list that was being built is looked at again. */
+const LIST_AGAIN_MS = 5 * SECOND_MS
 
 const FIRST: Cursor = { user_id: 0 as UserId, entrance_id: -1 }
 
@@ -99,7 +101,7 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
     case 'clock':
       return overFuture(ctx, sweep, new Date(work.params.after))
     case 'existing':
-      return overMembers(ctx, sweep, work.params)
+      return overMembers(ctx, sweep, work)
     case 'schedule':
       return overSchedule(ctx, sweep, work.params)
     default:
@@ -123,7 +125,7 @@ async function leftBehind(ctx: InTx, { journey_id }: SweepRow, { version, isAgai
 const lastEntry = (ctx: InTx, { before, isAgain, isRestored }: Params<'exit'>): Date =>
   isAgain && !isRestored ? ctx.clock.now() : new Date(before)
 
-type TwiceWork = Extract<SweepWork, { kind: 'publish' | 'exit' | 'resume' }>
+type TwiceWork = Extract<SweepWork, { kind: 'publish' | 'exit' | 'resume' | 'existing' }>
 
 /**
  * Does a sweep, and once more a minute later: a batch that was being applied when the journey was switched off, resumed or published may
@@ -131,10 +133,13 @@ type TwiceWork = Extract<SweepWork, { kind: 'publish' | 'exit' | 'resume' }>
  */
 async function overTwice(ctx: InTx, sweep: SweepRow, work: TwiceWork, filter: EntranceFilter, action: Action): Promise<number> {
   const done = await overEntrances(ctx, sweep, filter, action)
-  if (done === USERS_AT_ONCE || work.params.isAgain) return done
-  const again = { kind: work.kind, params: { ...work.params, isAgain: true } } as TwiceWork
-  await insertSweep(ctx, sweep.journey_id, again, new Date(ctx.clock.now().getTime() + MINUTE_MS))
+  if (done < USERS_AT_ONCE && !work.params.isAgain) await onceMore(ctx, sweep, work)
   return done
+}
+
+async function onceMore(ctx: InTx, { journey_id }: SweepRow, work: TwiceWork): Promise<void> {
+  const again = { kind: work.kind, params: { ...work.params, isAgain: true } } as TwiceWork
+  await insertSweep(ctx, journey_id, again, new Date(ctx.clock.now().getTime() + MINUTE_MS))
 }
 
 /**
@@ -176,33 +181,51 @@ async function overFuture(ctx: InTx, sweep: SweepRow, after: Date): Promise<numb
 
 const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => (await findJourney(ctx, journey_id))?.status === 'live'
 
-type Existing = Extract<SweepWork, { kind: 'existing' }>['params']
-
 /**
- * A journey that is off takes no entrances: the sweep of a version that was published while it was off waits, and every other one ends. Users who
- * joined the list since the sweep started may have entered by joining. Not all have: a merge, a new rule of the list, and a batch that began
- * earlier add members without an event.
+ * A journey that is off takes no entrances: the sweep of a version that was published while it was off waits, and every other one ends. Members may
+ * have entered by joining, also those who joined before the sweep started, because their joining may wait in the queue. Who has is known only
+ * when the item is applied, after all that waited before it. A minute later the members are read once more: a batch that was being applied when the
+ * journey went live may add some behind the sweep, who do not enter by joining. While the list is being built, which brings no events of joining,
+ * it has the members of its former rule or none, and the sweep waits.
  */
-async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version, waits, since }: Existing): Promise<number> {
+async function overMembers(ctx: InTx, sweep: SweepRow, work: Extract<SweepWork, { kind: 'existing' }>): Promise<number> {
+  const { step, list_id, version, waits, since, isAgain } = work.params
   const live = await isLive(ctx, sweep)
   if (!live && waits) {
     await saveSweep(ctx, sweep.id, null, new Date(ctx.clock.now().getTime() + DAY_MS))
     return 0
   }
+  if (live && (await isBeingBuilt(ctx, list_id))) {
+    await saveSweep(ctx, sweep.id, sweep.cursor, new Date(ctx.clock.now().getTime() + LIST_AGAIN_MS))
+    return 0
+  }
   const members = live ? await membersAfter(ctx, list_id, (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
   const cause = causes.list(list_id, `existing-${version}`)
+  const unless = since !== undefined && { unless_entered_since: since }
   await appendJourneyItems(
     ctx,
-    members.map(({ user_id, changed_at }): JourneyItem => {
-      const unless = since !== undefined && changed_at > new Date(since) && { unless_entered_since: since }
-      return { do: 'enter', journey_id: sweep.journey_id, user_id, entrance: step, cause, ...unless }
-    }),
+    members
+      .filter(({ changed_at }) => mayEnter(work.params, changed_at))
+      .map(({ user_id }): JourneyItem => ({ do: 'enter', journey_id: sweep.journey_id, user_id, entrance: step, cause, ...unless })),
   )
   const last = members.at(-1)
   if (last && members.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last.user_id }, sweep.next_at)
-  else await deleteSweep(ctx, sweep.id)
+  else {
+    await deleteSweep(ctx, sweep.id)
+    if (live && !isAgain) await onceMore(ctx, sweep, work)
+  }
   return members.length
 }
+
+/** A list that is built is read by its newest version. An archived one has no members and is built no more. */
+async function isBeingBuilt(ctx: InTx, id: ListId): Promise<boolean> {
+  const list = await findList(ctx, id)
+  return list !== undefined && list.version_id !== list.live_version_id
+}
+
+/** Later only those may who became members behind the sweep: about the others it has been decided. */
+const mayEnter = ({ isAgain, since }: Params<'existing'>, memberSince: Date): boolean =>
+  !isAgain || since === undefined || memberSince.getTime() > new Date(since).getTime() - LATE_MS - MINUTE_MS
 
 /** The instant of a schedule, `next_at`: its users are read page by page, and then the next instant is looked up. */
 async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams): Promise<number> {

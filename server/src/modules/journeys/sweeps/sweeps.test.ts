@@ -193,6 +193,69 @@ test('a user who joins the list while its members enter does so once', async () 
   expect((await journey.get('users')).results.map(({ user }: any) => user.external_id).sort()).toEqual(['ana', 'bob'])
 })
 
+test('a user who joined the list just before the publication, and whose joining still waits, enters once', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const list_id = await listOf(w)
+  await w.drain()
+  await w.post(`/api/client/lists/${list_id}/users`, { external_ids: ['ana'] })
+  w.advance('1 second')
+  const data = { trigger: 'list', list_id, existing: true, multiple: true, concurrent: true }
+  const journey = await createJourney(w, { status: 'live' }, { ...READY, start: { ...READY.start, data } })
+  await w.drain()
+  expect((await journey.get('stats')).entered).toBe(1)
+})
+
+test('a member whom a batch adds behind the sweep of the members enters a minute later, and no other enters twice', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const list_id = await listOf(w, 'ana')
+  w.advance('30 minutes')
+  const data = { trigger: 'list', list_id, existing: true, multiple: true, concurrent: true }
+  const journey = await createJourney(w, { status: 'live' }, { ...READY, start: { ...READY.start, data } })
+  await w.drain('journeys.sweep')
+  w.advance('10 seconds')
+  // As a batch does that read before the publication which journeys are live.
+  await select(
+    w,
+    `insert into list_memberships (project_id, version_id, user_id, is_member, changed_at)
+     select u.project_id, l.live_version_id, u.id, true, $2 from lists l join users u using (project_id)
+     where project_id = $1 and u.external_id = 'bob'`,
+    [w.projectId, w.clock.now()],
+  )
+  w.advance('2 minutes')
+  await w.drain()
+  expect((await journey.get('users')).results.map(({ user }: any) => user.external_id).sort()).toEqual(['ana', 'bob'])
+  expect(await nextAt(w, journey)).toEqual([])
+})
+
+test('the members of a list that is being built, or built by a new rule, enter when it is built', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const named = (name: string) => ({ attribute: 'external_id', is: name })
+  const { id: list_id } = (await w.post('/api/client/lists', { name: 'Built', type: 'dynamic', rule: named('ana') })).body
+  const data = { trigger: 'list', list_id, existing: true, multiple: true, concurrent: true }
+  const inside = async ({ get }: Awaited<ReturnType<typeof createJourney>>) =>
+    (await get('users')).results.map(({ user }: any) => user.external_id)
+  const first = await createJourney(w, { status: 'live' }, { ...READY, start: { ...READY.start, data } })
+  await w.drain('journeys.sweep')
+  w.advance('1 minute')
+  await w.drain('journeys.sweep')
+  expect(await queuedItems(w)).toEqual([])
+  await w.drain('lists.build')
+  w.advance('1 minute')
+  await w.drain()
+  expect(await inside(first)).toEqual(['ana'])
+
+  await w.patch(`/api/client/lists/${list_id}`, { rule: named('bob') })
+  const second = await createJourney(w, { status: 'live' }, { ...READY, start: { ...READY.start, data } })
+  await w.drain('journeys.sweep')
+  await w.drain('lists.build')
+  w.advance('1 minute')
+  await w.drain()
+  expect(await inside(second)).toEqual(['bob'])
+})
+
 test('the members that a list already has enter a journey that is published while it is off when it goes live, once', async () => {
   await using w = await world()
   await w.users('ana')
