@@ -17,7 +17,7 @@ export const schema = (site: () => Site) =>
       await page.getByRole('row', { name: 'data.grind_size How coarse string · Personal data' }).waitFor()
       const readers = page.getByLabel('Who can read grind_size')
       expect(await readers.inputValue()).toBe('editor')
-      expect(await entry()).toMatchObject({ label: 'How coarse', personal_data: true, min_role: null, end_user: true })
+      expect(await entry()).toMatchObject({ label: 'How coarse', personal_data: true, min_role: null, end_user: false })
       await readers.selectOption('Everyone')
       await expect.poll(entry).toMatchObject({ label: 'How coarse', personal_data: true, min_role: 'support' })
       await page.goto('/p/1/lists/new')
