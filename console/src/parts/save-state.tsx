@@ -51,7 +51,7 @@ function UnkeptNote() {
 
 type ClashesProps = Pick<Autosave<unknown>, 'clashes' | 'choose'> & { wordsOf?: WordsOf; isKept?: boolean }
 
-/** The notice with what two members have changed both, until one of both is chosen. */
+/** The fields that two members have changed, each with both values to choose from. */
 export const Clashes = ({ clashes, choose, wordsOf = asTheyAre, isKept = true }: ClashesProps) => (
   <Conflict isWhole={clashes.length > 1} onChoose={(side) => choose(clashes, side)}>
     {!isKept && <UnkeptNote />}

@@ -2,13 +2,15 @@
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Static, Type } from 'typebox'
 import { CommandError } from './command.ts'
 
 const MANIFEST = 'backup.json'
 const FILES = 'data'
 
 /** A file of DATA_DIR in a backup. */
-type BackupFile = { name: string; sha256: string }
+export const BackupFile = Type.Object({ name: Type.String(), sha256: Type.String() })
+type BackupFile = Static<typeof BackupFile>
 
 /** Creates a folder that only its owner can read. Throws `CommandError` if it is not empty. */
 export async function openEmpty(folder: string, name: string): Promise<void> {

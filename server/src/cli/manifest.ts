@@ -1,22 +1,14 @@
 /** What `backup.json` of a backup says. */
 import { type Static, Type } from 'typebox'
+import { DatabaseBackup } from '../infra/postgres/backup-format.ts'
 import { checker } from '../lib/validate.ts'
 import { CommandError } from './command.ts'
-import { readManifest } from './data-dir.ts'
+import { BackupFile, readManifest } from './data-dir.ts'
 
 const Manifest = Type.Object({
   secrets_keys: Type.Array(Type.String()),
-  files: Type.Array(Type.Object({ name: Type.String(), sha256: Type.String() })),
-  database: Type.Object({
-    schema_version: Type.Integer(),
-    tables: Type.Array(
-      Type.Object({ name: Type.String(), columns: Type.Array(Type.String()), rows: Type.Integer(), sha256: Type.String() }),
-    ),
-    partitions: Type.Array(Type.Object({ name: Type.String(), parent: Type.String(), bound: Type.String() })),
-    unlogged: Type.Array(Type.Object({ name: Type.String(), columns: Type.String() })),
-    sequences: Type.Array(Type.Object({ name: Type.String(), last_value: Type.String() })),
-    left_out: Type.Array(Type.String()),
-  }),
+  files: Type.Array(BackupFile),
+  database: DatabaseBackup,
 })
 
 const check = checker(Manifest)

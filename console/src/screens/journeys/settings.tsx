@@ -19,7 +19,7 @@ type Values = Record<string, unknown>
 
 type Stored = { settings: Values; version: string | null }
 /** What was saved, or what another member has saved instead, with the settings that both make and where they clash. */
-type Outcome = { is: 'saved'; saved: Journey } | { is: 'met'; theirs: Stored; value: Values; clashes: Clash[] }
+type Outcome = { is: 'saved'; saved: Journey } | { is: 'conflict'; theirs: Stored; value: Values; clashes: Clash[] }
 
 const isConflict = ({ status }: CarillonError) => status === 412
 
@@ -53,12 +53,12 @@ export function Settings({ journey, schema }: { journey: Journey; schema: FieldS
         if (!(thrown instanceof CarillonError) || !isConflict(thrown)) throw thrown
         const theirs = storedOf(await api.get(JOURNEY, path))
         const { value, clashes } = merge(base.settings, settings, theirs.settings)
-        return clashes.length > 0 ? { is: 'met', theirs, value, clashes } : put({ settings: value, version: theirs.version })
+        return clashes.length > 0 ? { is: 'conflict', theirs, value, clashes } : put({ settings: value, version: theirs.version })
       }
     },
     [JOURNEYS],
     (outcome, sent) => {
-      if (outcome.is === 'met') {
+      if (outcome.is === 'conflict') {
         setBase(outcome.theirs)
         setSettings(afterSave(sent, outcome.value))
         setClashes(outcome.clashes)

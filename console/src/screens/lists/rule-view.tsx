@@ -28,30 +28,30 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
   const [changed, setChanged] = useState<Changed | null>(null)
   const rule = changed?.rule ?? stored
   const isChanged = JSON.stringify(rule) !== JSON.stringify(stored)
-  const [met, setMet] = useState<List | null>(null)
+  const [conflict, setConflict] = useState<List | null>(null)
   const save = useSave(list, (outcome, sent) => {
-    setMet(outcome.is === 'met' ? outcome.theirs : null)
+    setConflict(outcome.is === 'conflict' ? outcome.theirs : null)
     // What was changed during the save is the next change.
     if (outcome.is === 'saved')
       setChanged((changed) => (changed && !isSame(changed.rule, sent) ? { rule: changed.rule, version: versionOf(outcome.saved) } : null))
   })
   const discard = () => {
     setChanged(null)
-    setMet(null)
+    setConflict(null)
     save.reset()
   }
   return (
     <>
       {mayChange && <Presence kind="list" id={list.id} />}
       {save.error && <Failed error={save.error} />}
-      {met && (
+      {conflict && (
         <Conflict
           isWhole
           onChoose={(side) =>
-            side === 'mine' ? save.mutate({ next: rule, before: (met.rule ?? {}) as Draft, version: versionOf(met) }) : discard()
+            side === 'mine' ? save.mutate({ next: rule, before: (conflict.rule ?? {}) as Draft, version: versionOf(conflict) }) : discard()
           }
         >
-          <Versions mine={rule} theirs={met.rule} />
+          <Versions mine={rule} theirs={conflict.rule} />
         </Conflict>
       )}
       <Builder rule={rule} onChange={(next) => setChanged({ rule: next, version: changed ? changed.version : versionOf(list) })}>
@@ -61,7 +61,7 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
             <div className="acts">
               <Button
                 loading={save.isPending}
-                disabled={!isChanged || !isComplete(rule) || met !== null}
+                disabled={!isChanged || !isComplete(rule) || conflict !== null}
                 onClick={() => save.mutate({ next: rule, before: stored, version: changed?.version ?? null })}
               >
                 {t('save.submit')}
@@ -82,7 +82,7 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
 type Save = { next: Draft; before?: Draft; version: string | null }
 
 /** What was saved, or the list as another member has saved it instead. */
-type Outcome = { is: 'saved'; saved: List } | { is: 'met'; theirs: List }
+type Outcome = { is: 'saved'; saved: List } | { is: 'conflict'; theirs: List }
 
 /** Saves a rule in place of this version. Undo works until another member changes the rule. `onDone` gets the rule that was sent too. */
 function useSave(list: List, onDone: (outcome: Outcome, sent: Draft) => void) {
@@ -96,7 +96,7 @@ function useSave(list: List, onDone: (outcome: Outcome, sent: Draft) => void) {
       } catch (thrown) {
         // An Undo has no question to answer.
         if (before === undefined || !(thrown instanceof CarillonError && thrown.status === 412)) throw thrown
-        return { is: 'met', theirs: await api.get(LIST, { path }) }
+        return { is: 'conflict', theirs: await api.get(LIST, { path }) }
       }
     },
     ['/api/client/lists'],

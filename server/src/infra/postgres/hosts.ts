@@ -127,7 +127,7 @@ async function doesAnswer(connectionString: string, withinMs: number, address?: 
     ...{ connectionString, connectionTimeoutMillis: withinMs, application_name: 'carillon check' },
     ...(address !== undefined && { stream: () => socketTo(address) }),
   })
-  // What cannot be asked has said nothing.
+  // Only the question failed: the host may answer.
   if (!client) return true
   client.on('error', () => undefined)
   // Before TLS takes its place.

@@ -156,7 +156,7 @@ test('a process that was busy while it asked a host asks again', async () => {
   expect(asked).toBeGreaterThan(0)
 })
 
-test('when the pool is closed, connections to a host that has vanished are closed without its word', async () => {
+test('when the pool is closed, connections to a host that has vanished are closed, although the host closes nothing', async () => {
   const clock = createTestClock()
   await using proxy = await openSilentProxy(await databaseUrl())
   const db = openDatabase({ url: proxy.url, connectionsMax: 1, name: 'test', clock })

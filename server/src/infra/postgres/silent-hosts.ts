@@ -16,9 +16,9 @@ const SILENCE: SilenceLimits = { lookEveryMs: 1000, looks: 5, connectMs: 10_000 
 /** There is a primary to read from instead. */
 const SILENCE_OF_REPLICA: SilenceLimits = { lookEveryMs: 500, looks: 3, connectMs: 1000 }
 
-/** An attempt that ends so much later than it should was not looked after meanwhile. */
+/** An attempt that ends so much later than its limit was delayed by this process. */
 const LATE_MS = 50
-/** A host has this long to take leave of a connection that is closed. */
+/** A host has this long to close its side of a connection. */
 const LEAVE_MS = 2000
 
 /** The members of the driver that its types leave out. */

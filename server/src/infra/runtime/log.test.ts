@@ -3,9 +3,20 @@ import { world } from '../../../test/world.ts'
 import { sql } from '../postgres/db.ts'
 import { createLog } from './log.ts'
 
-test('personal data and secrets are not logged, at any level of the fields', () => {
+/** A log, and the lines that it writes. */
+function logged() {
   const lines: string[] = []
-  const log = createLog('info', { write: (line) => lines.push(line) })
+  return { lines, log: createLog('info', { write: (line) => lines.push(line) }) }
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable(),
+    (error: Error) => error,
+  )
+
+test('personal data and secrets are not logged, at any level of the fields', () => {
+  const { log, lines } = logged()
   log.info(
     { email: 'kim@example.com', user: { phone: '+61400123456' }, deep: { headers: { authorization: 'Bearer sk_secret' } }, id: 7 },
     'test message',
@@ -16,13 +27,7 @@ test('personal data and secrets are not logged, at any level of the fields', () 
 
 test('of an error of PostgreSQL neither rows nor values are logged, also where it is one of several', async () => {
   await using w = await world()
-  const lines: string[] = []
-  const log = createLog('info', { write: (line) => lines.push(line) })
-  const failureOf = (work: Promise<unknown>) =>
-    work.then(
-      () => expect.unreachable(),
-      (error: Error) => error,
-    )
+  const { log, lines } = logged()
   const failures = [
     await failureOf(w.db.run(sql`insert into users (project_id, external_id) values (${w.projectId}, 'kim'), (${w.projectId}, 'kim')`)),
     await failureOf(
@@ -47,13 +52,7 @@ test('of an error of PostgreSQL neither rows nor values are logged, also where i
 
 test('values in messages of PostgreSQL are not logged', async () => {
   await using w = await world()
-  const lines: string[] = []
-  const log = createLog('info', { write: (line) => lines.push(line) })
-  const failureOf = (work: Promise<unknown>) =>
-    work.then(
-      () => expect.unreachable(),
-      (error: Error) => error,
-    )
+  const { log, lines } = logged()
   const whole = await failureOf(w.db.run(sql`select ${'a "very $& secret" value'}::text::int`))
   const within = await failureOf(w.db.run(sql`select ${'a very secret date'}::text::date`))
   const rewritten = new Error(`It failed: ${whole.message}`, { cause: whole })

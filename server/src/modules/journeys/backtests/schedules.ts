@@ -36,46 +36,45 @@ export async function scheduledOf({ entrances }: Graph, { since, until }: Window
   return found
 }
 
-/** After 28 years dates have the same days of the week, also 29 February. */
+const DAY_HOURS = 24
+const WEEK_HOURS = 7 * DAY_HOURS
 const YEAR_MONTHS = 12
+/** After 28 years, dates have the same days of the week, also 29 February. */
 const SAME_DATES_MONTHS = 28 * YEAR_MONTHS
-/** No window is longer, so a piece that goes further back brings nothing. */
+/** A rule that would be moved further back comes so rarely that it has nothing in the window before its start. */
 const EARLIEST_YEAR = 1600
 
 /**
  * The start of a schedule, moved back in the local time of a zone if it is within the window, because all of the window is simulated. It is moved
- * by pieces after which the rule is the same: its interval, and for months and years also what a rule may take from its start, the date and the
- * day of the week. With `COUNT` it stays, because the live schedule ends after so many.
+ * by whole periods of the rule. With `COUNT` it stays, because the live schedule ends after so many.
  */
 function startBy(since: Date, start: Date, schedule: string, zone: string): Date {
   if (start <= since || /COUNT=/i.test(schedule)) return start
-  const piece = pieceOf(schedule)
+  const { unit, length } = periodOf(schedule)
   const local = Temporal.PlainDateTime.from(localOf(start, zone))
+  // A day earlier, because users may have other time zones.
   const earliest = Temporal.PlainDateTime.from(localOf(since, zone)).subtract({ days: 1 })
-  const { hours = 0, months = 0 } = earliest.until(local, { largestUnit: 'hours' in piece ? 'hours' : 'months', roundingMode: 'ceil' })
-  const pieces = 'hours' in piece ? Math.ceil((hours + 1) / piece.hours) : Math.ceil((months + 1) / piece.months)
-  const moved = local.subtract('hours' in piece ? { hours: pieces * piece.hours } : { months: pieces * piece.months })
+  const periods = Math.ceil((earliest.until(local, { largestUnit: unit })[unit] + 1) / length)
+  const moved = local.subtract({ [unit]: periods * length })
   return moved.year < EARLIEST_YEAR ? start : instantOfLocal(moved.toString(), zone)
 }
 
-function pieceOf(schedule: string): { hours: number } | { months: number } {
+/** After how long a rule is the same again: its interval, and for months and years also the date and the day of the week that it may take from its start. */
+function periodOf(schedule: string): { unit: 'hours' | 'months'; length: number } {
   const interval = Number(/INTERVAL=(\d+)/i.exec(schedule)?.[1] ?? 1)
   switch (/FREQ=(\w+)/i.exec(schedule)?.[1]?.toUpperCase()) {
     case 'HOURLY':
-      return { hours: interval }
+      return { unit: 'hours', length: interval }
     case 'DAILY':
-      return { hours: interval * DAY_HOURS }
+      return { unit: 'hours', length: interval * DAY_HOURS }
     case 'WEEKLY':
-      return { hours: interval * WEEK_HOURS }
+      return { unit: 'hours', length: interval * WEEK_HOURS }
     case 'MONTHLY':
-      return { months: leastCommonMultiple(interval, SAME_DATES_MONTHS) }
+      return { unit: 'months', length: leastCommonMultiple(interval, SAME_DATES_MONTHS) }
     default:
-      return { months: leastCommonMultiple(interval * YEAR_MONTHS, SAME_DATES_MONTHS) }
+      return { unit: 'months', length: leastCommonMultiple(interval * YEAR_MONTHS, SAME_DATES_MONTHS) }
   }
 }
-
-const DAY_HOURS = 24
-const WEEK_HOURS = 7 * DAY_HOURS
 
 const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b))
 const leastCommonMultiple = (a: number, b: number): number => (a / greatestCommonDivisor(a, b)) * b

@@ -217,13 +217,13 @@ async function overMembers(ctx: InTx, sweep: SweepRow, work: Extract<SweepWork, 
   return members.length
 }
 
-/** A list that is built is read by its newest version. An archived one has no members and is built no more. */
+/** While a list is being built, its newest version is not the live one. An archived list is not built. */
 async function isBeingBuilt(ctx: InTx, id: ListId): Promise<boolean> {
   const list = await findList(ctx, id)
   return list !== undefined && list.version_id !== list.live_version_id
 }
 
-/** Later only those may who became members behind the sweep: about the others it has been decided. */
+/** The second sweep takes only those who became members around the first one or after it: about all others, the first has decided. */
 const mayEnter = ({ isAgain, since }: Params<'existing'>, memberSince: Date): boolean =>
   !isAgain || since === undefined || memberSince.getTime() > new Date(since).getTime() - LATE_MS - MINUTE_MS
 
