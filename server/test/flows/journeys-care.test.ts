@@ -252,6 +252,26 @@ test.each(['before', 'in'])(
   },
 )
 
+test('a user who joins a list just before a journey takes its members gets its email once', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await w.users('ana', 'bob')
+  const { id: campaign_id } = await answerOrders(w)
+  const list_id = await listOf(w, 'bob')
+  await w.drain()
+  w.advance('1 day')
+  await w.post(`/api/client/lists/${list_id}/users`, { external_ids: ['ana'] })
+  w.advance('1 second')
+  const data = { trigger: 'list', list_id, existing: true, multiple: true, concurrent: true }
+  const mail = { type: 'action', ...at, data: { campaign_id }, children: to('end') }
+  await live(w, { start: { ...start, data, children: to('mail') }, mail, end: steps.end })
+  await w.drain()
+  w.advance('2 minutes')
+  await w.drain()
+  expect(relay.mails.flatMap(({ to }) => to).toSorted()).toEqual(['ana@example.com', 'bob@example.com'])
+})
+
 test('users who acted in a future that did not come act again: waits count from now, and places, calls and schedules too', async () => {
   await using w = await world()
   await w.users('ana')
