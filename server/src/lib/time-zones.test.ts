@@ -1,5 +1,6 @@
+import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
-import { canonicalTimeZone, isTimeZone } from './time-zones.ts'
+import { canonicalTimeZone, isTimeZone, usableTimeZone } from './time-zones.ts'
 
 describe('a time zone', () => {
   test.each(['Australia/Sydney', 'UTC', 'GMT', 'US/Pacific', 'Etc/GMT+5', 'america/argentina/buenos_aires', 'EST5EDT'])(
@@ -22,6 +23,34 @@ describe('a time zone', () => {
     // The second answer comes from the cache.
     expect(isTimeZone(text)).toBe(false)
   })
+})
+
+const ABBREVIATIONS = 'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(' ')
+
+test.each(ABBREVIATIONS)('%s, which means several zones, is not valid, and does not replace the zone of the project', (name) => {
+  for (const text of [name, name.toLowerCase()]) {
+    expect(isTimeZone(text)).toBe(false)
+    expect(usableTimeZone(text, 'Europe/Berlin')).toBe('Europe/Berlin')
+  }
+})
+
+test('times can be computed in every zone that is valid', () => {
+  const names = [
+    ...ABBREVIATIONS,
+    ...Intl.supportedValuesOf('timeZone'),
+    'EST',
+    'MST',
+    'HST',
+    'EST5EDT',
+    'CET',
+    'GMT0',
+    'Zulu',
+    'ROK',
+    'PRC',
+  ]
+  const valid = names.filter(isTimeZone)
+  expect(valid.length).toBe(names.length - ABBREVIATIONS.length)
+  for (const name of valid) expect(() => Temporal.Instant.from('2026-11-28T00:00Z').toZonedDateTimeISO(name), name).not.toThrow()
 })
 
 test.each([

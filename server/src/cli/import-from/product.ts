@@ -1,4 +1,5 @@
 /** What `carillon import-from` reads in the files of a product. */
+import { isTimeZone } from '../../lib/time-zones.ts'
 
 /** A row of an export: cells by header, or the members of an object in JSON. */
 export type Row = Record<string, unknown>
@@ -66,14 +67,10 @@ export function objectIn(value: unknown): Record<string, unknown> {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The name of a time zone; undefined if this runtime does not know it. */
+/** The name of a time zone; undefined if Carillon does not take it. */
 export function timezoneOf(value: unknown): string | undefined {
   const name = textOf(value)
-  try {
-    return name === undefined ? undefined : new Intl.DateTimeFormat('en', { timeZone: name }) && name
-  } catch {
-    return undefined
-  }
+  return name !== undefined && isTimeZone(name) ? name : undefined
 }
 
 /** The members that have a value. */

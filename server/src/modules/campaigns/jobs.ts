@@ -1,6 +1,6 @@
 import { job } from '../../infra/queue/jobs.ts'
 import { launchDue, loadAudiences } from './audience/load.ts'
-import { nextLaunchAt } from './audience/queries.ts'
+import { nextLaunchAt, unfinishedSince } from './audience/queries.ts'
 import { FINISH, FORGET_ADDRESSES, LAUNCH, LOAD, PENDING_ACTIONS, PREFLIGHT, WINNER } from './job-names.ts'
 import { preflightNext } from './preflight/service.ts'
 import { chooseWinners, finishDone } from './progress/finish.ts'
@@ -15,7 +15,7 @@ const FORGET_IDLE_MS = 60_000
 
 export const campaignJobs = [
   job({ ...LAUNCH, nextAt: nextLaunchAt, retryMs: RETRY_MS, run: launchDue }),
-  job({ ...LOAD, run: (ctx) => loadAudiences(ctx) }),
+  job({ ...LOAD, nextAt: unfinishedSince, retryMs: RETRY_MS, run: (ctx) => loadAudiences(ctx) }),
   job({ ...PENDING_ACTIONS, nextAt: pendingActionSince, retryMs: RETRY_MS, run: (ctx) => runPendingActions(ctx) }),
   job({ ...FINISH, nextAt: runningSince, retryMs: PROGRESS_MS, run: finishDone }),
   job({ ...FORGET_ADDRESSES, idleMs: FORGET_IDLE_MS, run: (ctx) => forgetAddressesOfOver(ctx) }),

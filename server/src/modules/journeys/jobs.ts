@@ -8,8 +8,8 @@ import { deleteOldCalls, nextCallAt } from './calls/queries.ts'
 import { foldCounts } from './insight/counts.queries.ts'
 import { BACKTEST, CALL, SWEEP } from './job-names.ts'
 import { checkClock } from './sweeps/clock.ts'
-import { REST_MS } from './sweeps/left-out.ts'
 import { nextSweepAt } from './sweeps/queries.ts'
+import { REST_MS } from './sweeps/resting.ts'
 import { sweepDue } from './sweeps/sweep.ts'
 
 const CALL_RETRY_MS = 200

@@ -31,7 +31,7 @@ export {
   statesByCause,
 } from './messages.queries.ts'
 export type { Planned } from './planned.queries.ts'
-export { planMessages } from './planning.ts'
+export { planMessages, withoutMessage } from './planning.ts'
 export { latestMessage } from './reading/queries.ts'
 export { messageOfCause, messagesOf, Recipient, recipientListing, recipientsOf } from './recipients.queries.ts'
 export { recordEngagement } from './reports/engagement.ts'

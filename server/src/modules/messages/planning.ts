@@ -26,6 +26,12 @@ export async function planMessages(ctx: InTx, plan: Plan, users: Planned[]): Pro
   )
 }
 
+/** Those of the users who have no message of a cause. */
+export async function withoutMessage(ctx: InTx, cause: string, ids: UserId[]): Promise<UserId[]> {
+  const found = new Set((await queries.statesOfCause(ctx, cause, ids)).map(({ user_id }) => user_id))
+  return ids.filter((id) => !found.has(id))
+}
+
 /** What became of the messages of users who were merged into these. Each user is in one set at most. */
 type SentToMerged = { received: Set<UserId>; withdrawn: Set<UserId> }
 

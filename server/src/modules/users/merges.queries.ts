@@ -15,6 +15,17 @@ export const mergesSince = (ctx: ProjectCtx, ids: UserId[], since: Date) =>
           and (id = any(${ids}::bigint[]) or merged_into = any(${ids}::bigint[]))`,
   )
 
+const RemainingRow = Type.Object({ merged_into: IdOf<UserId>() })
+
+/** The users with an id up to `upTo` into whom others were merged since an instant. */
+export const mergedIntoSince = async (ctx: InTx, upTo: UserId, since: Date): Promise<UserId[]> => {
+  const rows = await ctx.db.many(
+    RemainingRow,
+    sql`select distinct merged_into from users where project_id = ${ctx.projectId} and merged_at >= ${since} and merged_into <= ${upTo}`,
+  )
+  return rows.map(({ merged_into }) => merged_into)
+}
+
 /** The users who were merged into one of these. */
 export const mergesInto = (ctx: ProjectCtx | InTx, ids: UserId[]) =>
   ctx.db.many(MergeRow, sql`select id, merged_into from users where project_id = ${ctx.projectId} and merged_into = any(${ids}::bigint[])`)

@@ -3,6 +3,7 @@ import { blastTo, listOf, messagesIn, outcomes, pathOf, run, schedule, subscript
 import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
 import { HOUR_MS } from '../../../lib/times.ts'
@@ -152,6 +153,50 @@ describe('chunks', () => {
     expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 12, sent: 12 } })
   })
 
+  test('a blast that cannot be loaded keeps no other one waiting, is reported, and is loaded when it can be', async () => {
+    await using w = await world()
+    const list = await listOf(w, 'ana', 'bo')
+    const broken = await blastTo(w, [list])
+    const sound = await blastTo(w, [list])
+    for (const campaign of [broken, sound]) await schedule(w, campaign)
+    await run(w, 'campaigns.launch')
+    const at = w.clock.now().toISOString()
+    await w.db.run(sql`update campaigns set send_at = 'never', send_in_user_timezone = true where id = ${broken.id}`)
+    const failed: string[] = []
+    const metrics = { ...w.ctx.metrics, jobRun: (name: string) => void failed.push(name) }
+    expect(await loadAudiences({ ...w.ctx, metrics })).toBeGreaterThan(0)
+    expect(failed).toEqual(['campaigns.load'])
+    expect(await outcomes(w, sound)).toEqual(['ana: queued', 'bo: queued'])
+    expect(await stateOf(w, sound)).toBe('running')
+    await w.db.run(sql`update campaigns set send_at = ${at}, send_in_user_timezone = false where id = ${broken.id}`)
+    w.advance('10 seconds')
+    await w.drain()
+    expect(await outcomes(w, broken)).toEqual(['ana: delivered', 'bo: delivered'])
+  })
+
+  test('a user behind the loaded ones into whom a member is merged meanwhile gets the blast, once', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    await w.users('early', 'ana')
+    const list = await listOf(w, 'cy')
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'browser', email: 'early@example.com' }])
+    const { body: browser } = await w.get('/api/client/users/browser')
+    await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
+    await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
+    const campaign = await blastTo(w, [list])
+    await schedule(w, campaign)
+    await run(w, 'campaigns.launch')
+    await loadChunk(w.ctx, campaign.id, 2)
+    await w.post('/api/client/users/batch', [{ external_id: 'early', anonymous_id: 'browser' }])
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', data: { seen: true } }])
+    await w.drain()
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', 'cy@example.com', 'early@example.com'])
+    expect(await outcomes(w, campaign)).toEqual(['ana: sent', 'cy: sent', 'early: sent'])
+    expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 3, sent: 3 } })
+  })
+
   test('concurrent workers never load the same chunk', async () => {
     await using w = await world()
     const campaign = await blastTo(w, [await listOf(w, ...names(60))])
@@ -262,6 +307,16 @@ describe('in each user’s time zone', () => {
     // Hours since the start of Monday in UTC: Apia is 13 ahead, Sydney 11, Perth 8; New York is 5 behind.
     expect(byHour).toEqual({ 21: ['apia'], 23: ['nowhere', 'sydney'], 26: ['perth'], 34: ['london'], 39: ['york'] })
     expect(await stateOf(w, campaign)).toBe('finished')
+  })
+
+  test('a user whose stored zone is none gets it in the project’s, and so does everyone else in their own', async () => {
+    await using w = await world()
+    await w.users('nowhere')
+    const campaign = await worldwide(w, '2026-11-24T10:00')
+    await w.db.run(sql`update users set timezone = 'IST' where project_id = ${w.projectId} and external_id = 'nowhere'`)
+    w.advance('24 hours')
+    await w.drain()
+    expect(await sent(w, campaign)).toEqual(['apia', 'nowhere', 'perth', 'sydney'])
   })
 
   test('users whose time has passed get it at once, with the full time to its deadline', async () => {

@@ -5,10 +5,12 @@
  */
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
-import { audienceAfter } from '../../lists/index.ts'
-import { BULK, planMessages, renewResent, SEND_JOBS, secondCopies, TRANSACTIONAL } from '../../messages/index.ts'
-import { inProject } from '../../projects/index.ts'
-import { FINISH, LOAD, WINNER } from '../job-names.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
+import { audienceAfter, membersAmong } from '../../lists/index.ts'
+import { BULK, planMessages, renewResent, SEND_JOBS, secondCopies, TRANSACTIONAL, withoutMessage } from '../../messages/index.ts'
+import { mergedIntoSince } from '../../users/index.ts'
+import { eachAlone, failedIn, onItsOwn } from '../each-alone.ts'
+import { FINISH, LAUNCH, LOAD, WINNER } from '../job-names.ts'
 import type { CampaignRow } from '../schema.ts'
 import { membersOf } from './members.ts'
 import { addresseesOf, planFor, skipped } from './plan.ts'
@@ -19,23 +21,18 @@ import { sendTimes } from './send-times.ts'
 const CHUNK_USERS = 2000
 const CAMPAIGNS_AT_ONCE = 20
 
-/** Launches the blasts that are due. Returns how many it found. */
+/** Launches the blasts that are due. Returns how many. */
 export async function launchDue(ctx: Ctx): Promise<number> {
-  const due = await queries.findDue(ctx, CAMPAIGNS_AT_ONCE)
-  for (const [projectId, campaigns] of Map.groupBy(due, ({ project_id }) => project_id)) {
-    const ids = campaigns.map(({ id }) => id)
-    await inProject(ctx, projectId, (ctx) => queries.begin(ctx, ids))
-  }
-  if (due.length > 0) ctx.wake(LOAD)
-  return due.length
+  const due = await queries.findDue(ctx, failedIn(ctx, LAUNCH), CAMPAIGNS_AT_ONCE)
+  const launched = await eachAlone(ctx, LAUNCH, due.map(onItsOwn), (ctx, { id }) => queries.begin(ctx, id))
+  if (launched > 0) ctx.wake(LOAD)
+  return launched
 }
 
 /** Loads one chunk of each incomplete audience. Returns the number of users loaded plus the number of campaigns completed. */
 export async function loadAudiences(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
-  let done = 0
-  for (const { id, project_id } of await queries.findUnfinished(ctx, CAMPAIGNS_AT_ONCE)) {
-    done += await inProject(ctx, project_id, (ctx) => loadChunk(ctx, id, chunkUsers))
-  }
+  const unfinished = await queries.findUnfinished(ctx, failedIn(ctx, LOAD), CAMPAIGNS_AT_ONCE)
+  const done = await eachAlone(ctx, LOAD, unfinished.map(onItsOwn), (ctx, { id }) => loadChunk(ctx, id, chunkUsers))
   const running = await queries.runLoaded(ctx)
   if (running > 0) for (const job of [FINISH, WINNER]) ctx.wake(job)
   return done + running
@@ -49,17 +46,37 @@ export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): 
     if (!campaign) return 0
     const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], audience.loaded_to, chunkUsers)
     if (ids.length > 0) await plan(ctx, campaign, ids)
-    if (ids.length < chunkUsers && (await renewResent(ctx, campaign)) > 0) ctx.wake(SEND_JOBS[TRANSACTIONAL])
-    await queries.advance(ctx, id, ids.at(-1) ?? audience.loaded_to, ids.length < chunkUsers)
+    const loadedTo = ids.at(-1) ?? audience.loaded_to
+    const isComplete = ids.length < chunkUsers
+    if (isComplete) {
+      const missed = await missedByMerges(ctx, campaign, loadedTo)
+      for (let from = 0; from < missed.length; from += chunkUsers) await plan(ctx, campaign, missed.slice(from, from + chunkUsers))
+      if ((await renewResent(ctx, campaign)) > 0) ctx.wake(SEND_JOBS[TRANSACTIONAL])
+    }
+    await queries.advance(ctx, id, loadedTo, isComplete)
     return ids.length
   })
+
+/**
+ * The users of an audience who have no message because a member was merged into them meanwhile: the member had not been reached yet, and the
+ * users to whom the membership passed had ids that had been passed already.
+ */
+async function missedByMerges(ctx: InTx, { id, list_ids, started_at }: CampaignRow, loadedTo: UserId): Promise<UserId[]> {
+  if (started_at === null) return []
+  const since = new Date(started_at.getTime() - MINUTE_MS)
+  const merged = await mergedIntoSince(ctx, loadedTo, since)
+  const members = merged.length === 0 ? [] : await membersAmong(ctx, list_ids as ListId[], merged)
+  return members.length === 0 ? [] : withoutMessage(ctx, causeOf(id), members)
+}
+
+const causeOf = (id: CampaignId) => `campaign:${id}`
 
 async function plan(ctx: InTx, campaign: CampaignRow, ids: UserId[]): Promise<void> {
   const { id, channel, send_at, send_in_user_timezone, started_at } = campaign
   const members = await membersOf(ctx, campaign, ids)
   const now = ctx.clock.now()
   const timeIn = send_in_user_timezone && send_at !== null ? sendTimes(send_at, ctx.project.timezone) : () => now
-  const common = { campaign_id: id, channel, priority: BULK, cause: `campaign:${id}`, started_at }
+  const common = { campaign_id: id, channel, priority: BULK, cause: causeOf(id), started_at }
   const planned = members.map((member) => planFor(campaign, member, timeIn, now))
   const second = await secondCopies(ctx, common, addresseesOf(channel, members, planned))
   await planMessages(

@@ -9,11 +9,12 @@ import { CampaignRow } from '../schema.ts'
 const CampaignKey = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
 
 /** Scheduled blasts that are due and not paused. */
-export const findDue = (ctx: Ctx, limit: number) =>
+export const findDue = (ctx: Ctx, except: CampaignId[], limit: number) =>
   ctx.db.many(
     CampaignKey,
     sql`select id, project_id from campaigns
         where state = 'scheduled' and archived_at is null and paused_at is null and due_at <= ${ctx.clock.now()}
+          and id <> all(${except}::bigint[])
         order by due_at, id
         limit ${limit}`,
   )
@@ -29,12 +30,12 @@ export const nextLaunchAt = async (ctx: Ctx): Promise<Date | null> =>
 
 const DueRow = Type.Object({ due_at: Nullable(Instant) })
 
-/** Launches blasts that are still scheduled and due. Their audiences are loaded from the start. */
-export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>
+/** Launches a blast that is still scheduled and due. Its audience is loaded from the start. */
+export const begin = (ctx: ProjectCtx, id: CampaignId) =>
   ctx.db.run(
     sql`with begun as (
           update campaigns set state = 'loading', started_at = ${ctx.clock.now()}, updated_at = ${ctx.clock.now()}
-          where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and state = 'scheduled' and archived_at is null
+          where project_id = ${ctx.projectId} and id = ${id} and state = 'scheduled' and archived_at is null
             and paused_at is null and due_at <= ${ctx.clock.now()}
           returning id
         )
@@ -43,17 +44,34 @@ export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>
         on conflict (project_id, campaign_id) do update set loaded_to = 0, is_complete = false, touched_at = excluded.touched_at`,
   )
 
+const isUnfinished = sql`not a.is_complete and c.state = 'loading' and c.paused_at is null and c.archived_at is null`
+
 /** Incomplete audiences of loading campaigns, least recently loaded first. */
-export const findUnfinished = (ctx: Ctx, limit: number) =>
+export const findUnfinished = (ctx: Ctx, except: CampaignId[], limit: number) =>
   ctx.db.many(
     CampaignKey,
     sql`select a.campaign_id as id, a.project_id
         from campaign_audiences a
         join campaigns c on c.id = a.campaign_id and c.project_id = a.project_id
-        where not a.is_complete and c.state = 'loading' and c.paused_at is null and c.archived_at is null
+        where ${isUnfinished} and a.campaign_id <> all(${except}::bigint[])
         order by a.touched_at, a.campaign_id
         limit ${limit}`,
   )
+
+/** Since when an incomplete audience was not loaded further. */
+export const unfinishedSince = async (ctx: Ctx): Promise<Date | null> =>
+  (
+    await ctx.db.first(
+      UnfinishedRow,
+      sql`select a.touched_at as since from campaign_audiences a
+          join campaigns c on c.id = a.campaign_id and c.project_id = a.project_id
+          where ${isUnfinished}
+          order by a.touched_at, a.campaign_id
+          limit 1`,
+    )
+  )?.since ?? null
+
+const UnfinishedRow = Type.Object({ since: Instant })
 
 const Audience = Type.Object({ loaded_to: Type.Unsafe<UserId>(Type.Integer()) })
 

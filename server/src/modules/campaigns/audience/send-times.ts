@@ -1,6 +1,6 @@
 /** Converts a local time to instants in time zones. Pure. */
 import { Temporal } from 'temporal-polyfill'
-import { isTimeZone } from '../../../lib/time-zones.ts'
+import { usableTimeZone } from '../../../lib/time-zones.ts'
 import { HOUR_MS } from '../../../lib/times.ts'
 
 /** No time zone is further ahead of UTC. */
@@ -21,7 +21,7 @@ export function sendTimes(wallClock: string, fallback: string): (zone: string | 
   return (zone) => {
     const cached = known.get(zone)
     if (cached) return cached
-    const time = timeIn(zone !== null && isTimeZone(zone) ? zone : fallback)
+    const time = timeIn(usableTimeZone(zone, fallback))
     known.set(zone, time)
     return time
   }

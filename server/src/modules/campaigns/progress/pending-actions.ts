@@ -15,8 +15,8 @@ import {
   releaseOfCampaign,
   SEND_JOBS,
 } from '../../messages/index.ts'
-import { inProject } from '../../projects/index.ts'
-import { LAUNCH } from '../job-names.ts'
+import { eachAlone, failedIn, onItsOwn } from '../each-alone.ts'
+import { LAUNCH, PENDING_ACTIONS } from '../job-names.ts'
 import type { PendingAction } from '../schema.ts'
 import type { CampaignState } from '../states.ts'
 import * as queries from './queries.ts'
@@ -27,10 +27,14 @@ const CAMPAIGNS_AT_ONCE = 20
 /** Carries out one chunk of each pending action. Returns the number of messages changed and actions completed. */
 export async function runPendingActions(ctx: Ctx, chunkMessages: number = CHUNK_MESSAGES): Promise<number> {
   let done = 0
-  for (const { id, project_id } of await queries.findPendingActions(ctx, CAMPAIGNS_AT_ONCE)) {
-    done += await inProject(ctx, project_id, (ctx) => runChunk(ctx, id, chunkMessages))
+  let after = 0 as CampaignId
+  for (;;) {
+    const pending = await queries.findPendingActions(ctx, after, failedIn(ctx, PENDING_ACTIONS), CAMPAIGNS_AT_ONCE)
+    done += await eachAlone(ctx, PENDING_ACTIONS, pending.map(onItsOwn), (ctx, { id }) => runChunk(ctx, id, chunkMessages))
+    const last = pending.at(-1)
+    if (pending.length < CAMPAIGNS_AT_ONCE || !last) return done
+    after = last.id
   }
-  return done
 }
 
 /** The last message that this process has changed for each action. A hint only: the final check starts from the beginning. */

@@ -82,6 +82,18 @@ describe('a pause', () => {
   })
 })
 
+test('every pause begins at once, however many campaigns are paused', async () => {
+  await using w = await world()
+  const list = await listOf(w, 'ana', 'bo')
+  const campaigns = []
+  for (let made = 0; made < 21; made++) campaigns.push(await blastTo(w, [list]))
+  for (const campaign of campaigns) await schedule(w, campaign)
+  await run(w, 'campaigns.launch', 2)
+  await run(w, 'campaigns.load', 4)
+  for (const campaign of campaigns) expect((await w.post(`${pathOf(campaign)}/pause`)).status).toBe(200)
+  expect(await runPendingActions(w.ctx, 1)).toBe(campaigns.length)
+})
+
 describe('a trigger that is finished while it is paused', () => {
   const heldTrigger = async (w: World) => {
     await w.users('kim')

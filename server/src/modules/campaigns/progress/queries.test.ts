@@ -41,8 +41,8 @@ test('blasts that run are described the newest first, up to a limit, and all of 
   ])
   const { blasts, count } = await queries.findUnpaused(w.ctx, 2)
   expect([placesOf(blasts), count]).toEqual([[2, 1], 3])
-  expect(placesOf(await queries.findRunning(w.ctx, 0 as CampaignId, 9))).toEqual([0, 1, 2, 3])
-  expect(placesOf(await queries.findRunning(w.ctx, 0 as CampaignId, 2))).toEqual([0, 1])
+  expect(placesOf(await queries.findRunning(w.ctx, 0 as CampaignId, [], 9))).toEqual([0, 1, 2, 3])
+  expect(placesOf(await queries.findRunning(w.ctx, 0 as CampaignId, [], 2))).toEqual([0, 1])
   expect(await queries.runningSince(w.ctx)).toEqual(new Date(START))
 })
 
@@ -54,7 +54,7 @@ test('pending actions are taken the oldest first, up to a limit, also of archive
     { ...RUNNING, pending_action: 'hold' },
     { ...RUNNING, pending_action: 'withdraw' },
   ])
-  expect(placesOf(await queries.findPendingActions(w.ctx, 2))).toEqual([1, 2])
+  expect(placesOf(await queries.findPendingActions(w.ctx, 0 as CampaignId, [], 2))).toEqual([1, 2])
   expect(await queries.pendingActionSince(w.ctx)).toEqual(new Date(Date.parse(START) + 1))
 })
 
@@ -74,7 +74,7 @@ test('an A/B test is decided when it has lasted long enough, while its blast run
   ])
   const decidedAt = async (at: string) => {
     w.clock.set(new Date(at))
-    return placesOf(await queries.findUndecided(w.ctx, 2))
+    return placesOf(await queries.findUndecided(w.ctx, [], 2))
   }
   expect(await queries.nextChoiceAt(w.ctx)).toEqual(new Date('2026-11-24T10:00:00.000Z'))
   expect(await decidedAt('2026-11-24T09:59:59.999Z')).toEqual([])

@@ -8,8 +8,14 @@ import { CampaignRow, Winner, type WinnerNumbers } from '../schema.ts'
 const CampaignKey = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
 
 /** Campaigns with a pending action, also archived ones. */
-export const findPendingActions = (ctx: Ctx, limit: number) =>
-  ctx.db.many(CampaignKey, sql`select id, project_id from campaigns where pending_action is not null order by id limit ${limit}`)
+export const findPendingActions = (ctx: Ctx, after: CampaignId, except: CampaignId[], limit: number) =>
+  ctx.db.many(
+    CampaignKey,
+    sql`select id, project_id from campaigns
+        where pending_action is not null and id > ${after} and id <> all(${except}::bigint[])
+        order by id
+        limit ${limit}`,
+  )
 
 const WaitingRow = Type.Object({ since: Instant })
 
@@ -52,11 +58,11 @@ export const endPendingAction = (ctx: InTx, id: CampaignId) =>
   )
 
 /** Running blasts, to be checked for their end. */
-export const findRunning = (ctx: Ctx, after: CampaignId, limit: number) =>
+export const findRunning = (ctx: Ctx, after: CampaignId, except: CampaignId[], limit: number) =>
   ctx.db.many(
     CampaignKey,
     sql`select id, project_id from campaigns
-        where type = 'blast' and state = 'running' and archived_at is null and id > ${after}
+        where type = 'blast' and state = 'running' and archived_at is null and id > ${after} and id <> all(${except}::bigint[])
         order by id
         limit ${limit}`,
   )
@@ -113,12 +119,12 @@ const Undecided = Type.Object({
 export type UndecidedCampaign = Static<typeof Undecided>
 
 /** Blasts whose A/B test has lasted long enough. */
-export const findUndecided = (ctx: Ctx, limit: number) =>
+export const findUndecided = (ctx: Ctx, except: CampaignId[], limit: number) =>
   ctx.db.many(
     Undecided,
     sql`select id, project_id, winner, variants from campaigns
         where type = 'blast' and state = 'running' and archived_at is null
-          and winner is not null and winner_variant is null and paused_at is null
+          and winner is not null and winner_variant is null and paused_at is null and id <> all(${except}::bigint[])
           and started_at + make_interval(mins => (winner ->> 'after_minutes')::int) <= ${ctx.clock.now()}
         order by id
         limit ${limit}`,

@@ -1,6 +1,7 @@
 /** The occurrences of schedules in a window. Pure. */
 import { Temporal } from 'temporal-polyfill'
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
+import { usableTimeZone } from '../../../lib/time-zones.ts'
 import type { Graph } from '../engine/graph.ts'
 import { causes } from '../engine/ids.ts'
 import { compileSchedule, localsThrough, type Occurrence, occurrencesAmong } from '../schedule.ts'
@@ -88,7 +89,7 @@ export function withScheduled(
   zone: string,
 ): SimulatedItem[] {
   const entries = scheduled.flatMap(({ step, list, ofUser, in: inZone }) =>
-    inZone((ofUser ? user.timezone : null) ?? zone).map(({ local, at }): SimulatedItem => {
+    inZone(usableTimeZone(ofUser ? user.timezone : null, zone)).map(({ local, at }): SimulatedItem => {
       const about = { journey_id: journeyId, user_id: user.id, entrance: step, cause: causes.schedule(step, local) }
       return { at, onlyIn: list, items: [{ do: 'enter', ...about }] }
     }),

@@ -3,6 +3,7 @@
  * on entrances in memory, and everything that a decision depends on was loaded before.
  */
 import type { ListId, UserId } from '../../../lib/ids.ts'
+import { usableTimeZone } from '../../../lib/time-zones.ts'
 import type { UserFacts } from '../../rules/index.ts'
 import type { Decision, Effect, Input, RuleResult, StepContext } from '../steps/step.ts'
 import { add, type Counts } from './counts.ts'
@@ -125,7 +126,7 @@ function contextOf(loaded: Loaded, entrance: Entrance, step: CompiledStep, input
     now: at,
     enteredAt: entrance.enteredAt,
     arrivedAt: entrance.arrivedAt,
-    zone: user.timezone ?? loaded.zone,
+    zone: usableTimeZone(user.timezone, loaded.zone),
     user,
     event: entrance.event,
     entrance: {

@@ -2,10 +2,11 @@
  * The job that works through many users of a journey. It appends items to the ingest queue, 1,000 users at a time, and notes how far it is
  * in the same transaction, so that a crash repeats nothing and leaves no user out.
  */
-import { isDatabaseAway } from '../../../infra/postgres/database-away.ts'
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
+import { type FailedPieces, failedPiecesOf } from '../../../infra/queue/failed-pieces.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
+import { usableTimeZone } from '../../../lib/time-zones.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
 import { audienceAfter, findList, membersAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter, setBackJourneyUsers } from '../../positions/index.ts'
@@ -18,7 +19,6 @@ import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
 import { freeAllPlaces } from '../rates.queries.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
-import { type LeftOut, leftOutOf } from './left-out.ts'
 import {
   claimSweep,
   type DueSweep,
@@ -31,6 +31,7 @@ import {
   type SweepRow,
   saveSweep,
 } from './queries.ts'
+import { type RestingProjects, restingProjectsOf } from './resting.ts'
 import { type Due, dueAt, nextInstant, zonesAt } from './schedules.ts'
 
 const SWEEPS_AT_ONCE = 10
@@ -44,22 +45,22 @@ const LIST_AGAIN_MS = 5 * SECOND_MS
 const FIRST: Cursor = { user_id: 0 as UserId, entrance_id: -1 }
 
 /** A run of the job: what it leaves out, how many sweeps it has claimed, and when it began with the present one. */
-type Run = { leftOut: LeftOut; claimed: number; begunMs: number }
+type Run = { resting: RestingProjects; failed: FailedPieces; claimed: number; begunMs: number }
 
 /** Does one batch of sweeps that are due. Returns the number of users. Sweeps that rest or fail take no place in it, and are reported. */
 export async function sweepDue(ctx: Ctx): Promise<number> {
-  const run: Run = { leftOut: leftOutOf(ctx), claimed: 0, begunMs: performance.now() }
+  const run: Run = { resting: restingProjectsOf(ctx), failed: failedPiecesOf(ctx, SWEEP), claimed: 0, begunMs: performance.now() }
   const looked: number[] = []
   let done = 0
   for (;;) {
-    const { projects, sweeps } = run.leftOut.now()
-    const due = await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE, { projects, sweeps: [...sweeps, ...looked] }))
+    const leftOut = { projects: run.resting.now(), sweeps: [...run.failed.leftOut(), ...looked] }
+    const due = await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE, leftOut))
     looked.push(...due.map(({ id }) => id))
     done += await inEachProject(
       ctx,
       due,
       (ctx, { id }) => sweepOnce(ctx, id, run),
-      (ctx, sweep, error) => reportFailure(ctx, sweep, run, error),
+      (_, sweep, error) => countFailed(run, sweep, error),
     )
     if (due.length < SWEEPS_AT_ONCE || run.claimed >= SWEEPS_AT_ONCE) return done
   }
@@ -67,25 +68,22 @@ export async function sweepDue(ctx: Ctx): Promise<number> {
 
 async function sweepOnce(ctx: InTx, id: number, run: Run): Promise<number> {
   run.begunMs = performance.now()
-  if (run.leftOut.isResting(ctx.projectId)) return 0
+  if (run.resting.has(ctx.projectId)) return 0
   if (await hasBacklogOver(ctx, ctx.projectId, WAITING_MAX)) {
-    run.leftOut.rest(ctx.projectId)
+    run.resting.add(ctx.projectId)
     return 0
   }
   const sweep = await claimSweep(ctx, id)
   if (!sweep) return 0
   const done = Math.max(1, await advance(ctx, sweep))
   run.claimed++
-  run.leftOut.succeed(id)
+  run.failed.succeed([id])
   return done
 }
 
-/** Logs the failure of a sweep, so that the job continues with the others. Throws if the database is away, because then all fail. */
-async function reportFailure(ctx: Ctx, { id, project_id }: DueSweep, { leftOut, begunMs }: Run, error: unknown): Promise<0> {
-  if (isDatabaseAway(error)) throw error
-  leftOut.fail(id)
-  ctx.metrics.jobRun(SWEEP.name, 'failed', performance.now() - begunMs)
-  ctx.log.error({ err: error, project_id, sweep_id: id }, 'a sweep of a journey failed; it will be retried')
+/** A sweep that fails keeps no other one waiting. */
+async function countFailed({ failed, begunMs }: Run, { id, project_id }: DueSweep, error: unknown): Promise<0> {
+  failed.fail([id], error, begunMs, { project_id, sweep_id: id })
   return 0
 }
 
@@ -231,7 +229,7 @@ const mayEnter = ({ isAgain, since }: Params<'existing'>, memberSince: Date): bo
 async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams): Promise<number> {
   // Read while the sweep is locked: a change of the zone comes before that, or finds what is saved here.
   const { timezone: current } = await findProject(ctx, ctx.projectId)
-  const timezone = params.due_zone ?? current
+  const timezone = usableTimeZone(params.due_zone ?? null, current)
   // An occurrence that has begun is not missed because the next one has come meanwhile.
   const { user_id: after, begunAt = ctx.clock.now().toISOString() } = sweep.cursor ?? FIRST
   const due = await dueAt(params, sweep.next_at, new Date(begunAt), timezone)
@@ -239,7 +237,7 @@ async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams):
   if (live && params.zone === 'project' && due(timezone).is === 'missed') await noteMissed(ctx, sweep.journey_id)
   const page = live ? await pageOf(ctx, params, sweep.next_at, timezone, due, after) : []
   const items = page.flatMap(({ user_id, timezone: own }): JourneyItem[] => {
-    const found = due(own ?? timezone)
+    const found = due(usableTimeZone(own, timezone))
     if (found.is !== 'run') return []
     const cause = causes.schedule(params.step, found.local)
     return [{ do: 'enter', journey_id: sweep.journey_id, user_id, entrance: params.step, cause }]

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createJourney, dropQueue, listOf, nextAt, putInside, queuedItems, READY, readyWith, scheduled } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import { publishedGraphs } from '../live/graphs.ts'
@@ -71,6 +72,21 @@ test('in the zone of users, one whose zone is written by another of its names en
   w.clock.set(new Date('2026-11-24T03:30:00Z'))
   await w.drain('journeys.sweep')
   expect(await queuedItems(w)).toHaveLength(2)
+})
+
+test('in the zone of users, one whose stored zone is none enters in the project’s, and keeps no other waiting', async () => {
+  await using w = await world()
+  await w.post('/api/client/users/batch', [{ external_id: 'old' }, { external_id: 'ber', timezone: 'Europe/Berlin' }])
+  const list = await listOf(w, 'old', 'ber')
+  await w.db.run(sql`update users set timezone = 'IST' where project_id = ${w.projectId} and external_id = 'old'`)
+  await createJourney(w, { status: 'live' }, scheduled(list, 'user'))
+  for (let hour = 0; hour < 25; hour++) {
+    w.advance('1 hour')
+    await w.drain('journeys.sweep')
+  }
+  const users = await select(w, 'select id, external_id from users where project_id = $1', [w.projectId])
+  const names = (await queuedItems(w)).map(({ user_id }) => users.find(({ id }) => id === user_id)?.external_id)
+  expect(names.sort()).toEqual(['ber', 'old'])
 })
 
 test('an archived journey is not read any more when its users have left', async () => {

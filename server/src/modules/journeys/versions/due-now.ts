@@ -1,6 +1,7 @@
 /** How many users a new version lets go at once: those whose wait is over by its settings (D-JRN-5). */
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
+import { usableTimeZone } from '../../../lib/time-zones.ts'
 import { type WaitingRow, waitingAt } from '../../positions/index.ts'
 import { findUsers } from '../../users/index.ts'
 import type { Step } from '../schema.ts'
@@ -41,7 +42,7 @@ function isDue(ctx: ProjectCtx, id: JourneyId, step: Step, row: WaitingRow, user
     now,
     enteredAt: row.entered_at,
     arrivedAt: row.arrived_at,
-    zone: user.timezone ?? ctx.project.timezone,
+    zone: usableTimeZone(user.timezone, ctx.project.timezone),
     user,
     event: null,
     entrance: { id: 0, journeyId: id, step: step.external_id, visit: 1, key: null, keyPath: null, lastLeftAt: null, seen: {}, answers: {} },

@@ -4,7 +4,7 @@ import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../.
 import { openRelay } from '../../../../test/relay.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
-import type { Db } from '../../../infra/postgres/db.ts'
+import { type Db, sql } from '../../../infra/postgres/db.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { findCampaignSubscriptions, findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
@@ -36,6 +36,25 @@ test('a policy is returned as it was saved; invalid values are refused', async (
   expect((await w.get(POLICY)).body).toEqual(policy)
   expect((await w.put(POLICY, { ...policy, quiet_hours: { ...policy.quiet_hours, from: '25:00' } })).status).toBe(400)
   expect((await w.put(POLICY, policy, { key: w.keys.editor })).status).toBe(403)
+})
+
+test('a user whose stored time zone is none has the quiet hours of the project, and keeps no other message waiting', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await w.put(POLICY, { caps: [], quiet_hours: { channels: ['email'], from: '21:00', to: '08:00' } })
+  const list = await listOf(w, 'ana', 'bo', 'cy')
+  await w.db.run(sql`update users set timezone = 'Europe/London' where project_id = ${w.projectId} and external_id <> 'bo'`)
+  await w.db.run(sql`update users set timezone = 'IST' where project_id = ${w.projectId} and external_id = 'bo'`)
+  const campaign = await blastTo(w, [list])
+  await schedule(w, campaign)
+  // 23:00 in Sydney, the zone of the project.
+  w.clock.set(new Date('2026-11-23T12:00:00Z'))
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com', 'cy@example.com'])
+  w.advance('10 hours')
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com', 'bo@example.com', 'cy@example.com'])
 })
 
 test('a message over a cap waits until the first has left the window, with the reason', async () => {

@@ -4,6 +4,7 @@ import { addressOf, type Channel, channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
+import { usableTimeZone } from '../../../lib/time-zones.ts'
 import { connectProvider, type ProviderConnection, type PushTarget } from '../../channels/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
 import { chooseTemplate, type SendableTemplate, sendableTemplatesOf } from '../../templates/index.ts'
@@ -209,7 +210,7 @@ async function throttlesOf(
   const received = await receivedOf(ctx, findSendingCampaigns, policy, messages, users)
   return (message, user, undecidedOf) => {
     const { channel } = message
-    const quiet = quietUntil(policy, channel, now, user.timezone ?? ctx.project.timezone)
+    const quiet = quietUntil(policy, channel, now, usableTimeZone(user.timezone, ctx.project.timezone))
     if (quiet) return { reason: 'quiet_hours', at: quiet }
     const ofUser = received.get(user.id) ?? []
     // Another batch of the same claim counts them as well: of all its messages, each counts those with smaller ids.

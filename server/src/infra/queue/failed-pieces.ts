@@ -1,0 +1,56 @@
+/**
+ * The pieces of a job's work that failed in this process. The job leaves each of them out for a time, longer after each failure in a row, so
+ * that it goes on with the others, and does not have to find out at each run that the piece fails.
+ */
+import { MINUTE_MS } from '../../lib/times.ts'
+import { isDatabaseAway } from '../postgres/database-away.ts'
+import type { Db } from '../postgres/db.ts'
+import type { Ctx, JobName } from '../runtime/ctx.ts'
+import { retryAfterMs } from './jobs.ts'
+
+/** A piece that did not fail for so long, or that is gone, is forgotten. */
+const FORGET_MS = 10 * MINUTE_MS
+
+/** How often a piece failed in a row, and when last. */
+type Failed = Map<number, { times: number; atMs: number }>
+
+const states = new WeakMap<Db, Map<string, Failed>>()
+
+export type FailedPieces = {
+  /** The pieces that are left out now. After a clock that was set back there are none. */
+  leftOut(): number[]
+  succeed(ids: number[]): void
+  /**
+   * Leaves pieces that were worked on together out for a time, and counts and logs their failure with these details. Throws the error if the
+   * database is away, because then all pieces fail.
+   */
+  fail(ids: number[], error: unknown, startedMs: number, details: object): void
+}
+
+/** What failed in a job of this process on a database. */
+export function failedPiecesOf(ctx: Ctx, { name }: JobName): FailedPieces {
+  const { db, clock, log, metrics } = ctx
+  const ofJobs = states.get(db) ?? new Map<string, Failed>()
+  states.set(db, ofJobs)
+  const failed: Failed = ofJobs.get(name) ?? new Map()
+  ofJobs.set(name, failed)
+  const isWithin = (atMs: number, ms: number) => {
+    const sinceMs = clock.now().getTime() - atMs
+    return sinceMs >= 0 && sinceMs < ms
+  }
+  return {
+    leftOut() {
+      for (const [id, { atMs }] of failed) if (!isWithin(atMs, FORGET_MS)) failed.delete(id)
+      return [...failed].filter(([, { atMs, times }]) => isWithin(atMs, retryAfterMs(times))).map(([id]) => id)
+    },
+    succeed(ids) {
+      for (const id of ids) failed.delete(id)
+    },
+    fail(ids, error, startedMs, details) {
+      if (isDatabaseAway(error)) throw error
+      for (const id of ids) failed.set(id, { times: (failed.get(id)?.times ?? 0) + 1, atMs: clock.now().getTime() })
+      metrics.jobRun(name, 'failed', performance.now() - startedMs)
+      log.error({ err: error, ...details }, 'a piece of the work of a job failed; it will be retried')
+    },
+  }
+}
