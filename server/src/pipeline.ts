@@ -5,7 +5,8 @@
 
 import { TIMERS } from './infra/queue/partitions.ts'
 import type { ParkedItem } from './infra/queue/queue.ts'
-import { afterCommit, type Ctx, type InTx } from './infra/runtime/ctx.ts'
+import { afterCommit, type Ctx, type InTx, inTx } from './infra/runtime/ctx.ts'
+import type { ProjectId } from './lib/ids.ts'
 import { recordActivity } from './modules/activity/index.ts'
 import { findTriggers, matchTriggers, type TriggersOf } from './modules/campaigns/index.ts'
 import { type StoredEvent, storeEvents } from './modules/events/index.ts'
@@ -33,6 +34,7 @@ import {
   type Published,
 } from './modules/journeys/index.ts'
 import {
+  CHECK_DUE,
   eraseMemberships,
   evaluateDueMemberships,
   evaluateMemberships,
@@ -43,7 +45,7 @@ import {
   projectsWithDueMemberships,
 } from './modules/lists/index.ts'
 import { enqueueMessages, type Priority, TIMED, TRANSACTIONAL } from './modules/messages/index.ts'
-import { inEachProject } from './modules/projects/index.ts'
+import { eachAlone, failedIn, ofProject } from './modules/projects/index.ts'
 import { recordSignUps } from './modules/subscriptions/index.ts'
 import { identifyUsers, joinChanges, requireSameErasures, systemEventsOf } from './modules/users/index.ts'
 import { mergeUserData } from './user-changes.ts'
@@ -121,7 +123,11 @@ export async function finishWave(
 }
 
 /** Evaluates memberships whose time has come: one batch for each project. */
-export const applyDueTimers = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await projectsWithDueMemberships(ctx), applyDue)
+export async function applyDueTimers(ctx: Ctx): Promise<number> {
+  const failed = failedIn<ProjectId>(ctx, CHECK_DUE)
+  const due = (await projectsWithDueMemberships(ctx)).filter(({ project_id }) => !failed.includes(project_id))
+  return eachAlone(ctx, CHECK_DUE, due.map(ofProject), (ctx) => inTx(ctx, applyDue))
+}
 
 async function applyDue(ctx: InTx): Promise<number> {
   await lockLists(ctx)

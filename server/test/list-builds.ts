@@ -84,7 +84,7 @@ export function losing(ctx: Ctx, isLost: (number: number) => boolean): Ctx {
     const isLast = isLost(++number)
     return ctx.db.transaction(async (db) => {
       const result = await work(db)
-      if (isLast) throw new Error('The connection is lost.')
+      if (isLast) throw Object.assign(new Error('The connection is lost.'), { code: 'ECONNRESET' })
       return result
     }, limits)
   }

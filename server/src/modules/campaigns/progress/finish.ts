@@ -2,7 +2,7 @@
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../../lib/ids.ts'
 import { messageCountsOf } from '../../messages/index.ts'
-import { eachAlone, failedIn, onItsOwn } from '../each-alone.ts'
+import { eachAlone, failedIn, onItsOwn } from '../../projects/index.ts'
 import { FINISH, WINNER } from '../job-names.ts'
 import { chooseWinner } from '../winner.ts'
 import * as queries from './queries.ts'

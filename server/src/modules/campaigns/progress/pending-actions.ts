@@ -15,7 +15,7 @@ import {
   releaseOfCampaign,
   SEND_JOBS,
 } from '../../messages/index.ts'
-import { eachAlone, failedIn, onItsOwn } from '../each-alone.ts'
+import { eachAlone, failedIn, onItsOwn } from '../../projects/index.ts'
 import { LAUNCH, PENDING_ACTIONS } from '../job-names.ts'
 import type { PendingAction } from '../schema.ts'
 import type { CampaignState } from '../states.ts'

@@ -8,9 +8,9 @@ import { BUILDING } from '../../../infra/queue/partitions.ts'
 import { hasEntries } from '../../../infra/queue/queue.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
-import { inProject } from '../../projects/index.ts'
+import { eachAlone, failedIn, inProject, ofProject } from '../../projects/index.ts'
 import { compileRule, ruleSql } from '../../rules/index.ts'
-import { CHECK_DUE } from '../job-names.ts'
+import { BUILD, CHECK_DUE } from '../job-names.ts'
 import { addToCounts, lockLists } from '../live/queries.ts'
 import { ruleTables } from '../rule-tables.queries.ts'
 import { eachPart, halves, type Part, takeParts } from './parts.ts'
@@ -81,15 +81,15 @@ type BuildState = {
 export function createListBuilder(options: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
   const stateOf = new Map<ProjectId, BuildState>()
   return async (ctx) => {
-    const projects = (await queries.findUnfinished(quickly(ctx))).map(({ project_id }) => project_id)
-    for (const id of stateOf.keys()) if (!projects.includes(id)) stateOf.delete(id)
-    let done = 0
-    for (const id of projects) {
-      const state = stateOf.get(id) ?? { round: 0, rest: { fromMs: 0, untilMs: 0 }, busyAtMs: null, sizesOf: new Map() }
-      stateOf.set(id, state)
-      done += await inProject(ctx, id, (ctx) => buildNextVersion(ctx, state, options))
-    }
-    return done
+    const projects = (await queries.findUnfinished(quickly(ctx))).map(ofProject)
+    for (const id of stateOf.keys()) if (!projects.some(({ project_id }) => project_id === id)) stateOf.delete(id)
+    const failed = failedIn<ProjectId>(ctx, BUILD)
+    const tried = projects.filter(({ project_id }) => !failed.includes(project_id))
+    return eachAlone(ctx, BUILD, tried, (ctx) => {
+      const state = stateOf.get(ctx.projectId) ?? { round: 0, rest: { fromMs: 0, untilMs: 0 }, busyAtMs: null, sizesOf: new Map() }
+      stateOf.set(ctx.projectId, state)
+      return buildNextVersion(ctx, state, options)
+    })
   }
 }
 

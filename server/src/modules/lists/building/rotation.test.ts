@@ -50,6 +50,41 @@ test('many lists of one project do not delay the first of another: each project 
   expect(ofMine.flat()).toEqual(Array(5).fill('building'))
 })
 
+const breakRules = (w: World) =>
+  w.db.run(sql`update list_versions set rule = '{"unknown": true}' where project_id = ${w.projectId} and rule is not null`)
+
+test('a list that cannot be built keeps those of other projects not waiting', async () => {
+  await using w = await world()
+  const mine = await buildingWith(createListBuilder, w, false)
+  const theirs = await buildingWith(createListBuilder, w, false, await w.other())
+  const broken = await mine.list(RULE)
+  const list = await theirs.list(RULE)
+  await breakRules(w)
+  await createListBuilder(NEVER_SCANS)(w.ctx)
+  expect([await mine.versions(broken), await theirs.versions(list)]).toEqual([['building'], ['live']])
+})
+
+test('a list whose members cannot be evaluated as time passes keeps those of other projects not waiting', async () => {
+  await using w = await world()
+  const other = await w.other()
+  const mine = await buildingWith(createListBuilder, w, false)
+  const theirs = await buildingWith(createListBuilder, w, false, other)
+  const rule = { event: 'visited', at_least: 1, within: '1d' }
+  await mine.list(rule)
+  const list = await theirs.list(rule)
+  for (const { post, did } of [mine, theirs]) {
+    await post('/api/client/users/batch', [{ external_id: 'kim' }])
+    await did(['kim'], 'visited')
+  }
+  await w.drain()
+  const members = async () => (await w.get(`/api/client/lists/${list}/users`, { key: other.keys.secret })).body.results.length
+  expect(await members()).toBe(1)
+  await breakRules(w)
+  w.advance('2 days')
+  await w.drain('timers.apply')
+  expect(await members()).toBe(0)
+})
+
 test('four lists of a project take turns, so that a small one does not wait for a large one', async () => {
   await using w = await world()
   const { ids } = await lists(w, 5)

@@ -1,22 +1,25 @@
 import { type FailedPieces, failedPiecesOf } from '../../infra/queue/failed-pieces.ts'
 import type { Ctx, JobName, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { CampaignId, ProjectId } from '../../lib/ids.ts'
-import { inProject } from '../projects/index.ts'
+import type { ProjectId } from '../../lib/ids.ts'
+import { inProject } from './service.ts'
 
-/** Campaigns of a project that a job works on together. */
-type Piece = { project_id: ProjectId; ids: CampaignId[] }
+/** What a job works on together: rows of a project, such as campaigns, by their ids. */
+type Piece = { project_id: ProjectId; ids: number[] }
 
 type Work<P extends Piece> = (ctx: ProjectCtx, piece: P) => Promise<number>
 
-/** A campaign as a piece of work of its own. */
-export const onItsOwn = <C extends { id: CampaignId }>(campaign: C) => ({ ...campaign, ids: [campaign.id] })
+/** A row as a piece of work of its own. */
+export const onItsOwn = <R extends { id: number }>(row: R) => ({ ...row, ids: [row.id] })
 
-/** The campaigns that a job leaves out for a time, because its work on them failed. */
-export const failedIn = (ctx: Ctx, job: JobName): CampaignId[] => failedPiecesOf(ctx, job).leftOut() as CampaignId[]
+/** All that a job does in a project, as a piece of work. */
+export const ofProject = ({ project_id }: { project_id: ProjectId }) => ({ project_id, ids: [project_id as number] })
+
+/** The ids that a job leaves out for a time, because its work on them failed. */
+export const failedIn = <I extends number>(ctx: Ctx, job: JobName): I[] => failedPiecesOf(ctx, job).leftOut() as I[]
 
 /**
  * Does the pieces of a job’s work, each in a context of its project. Returns how much was done. If a piece fails, that is logged and `failedIn`
- * has its campaigns for a time, so that all other campaigns go on. Throws if the database is away.
+ * has its ids for a time, so that the work for all others goes on. Throws if the database is away.
  */
 export async function eachAlone<P extends Piece>(ctx: Ctx, job: JobName, pieces: P[], work: Work<P>): Promise<number> {
   const failed = failedPiecesOf(ctx, job)
@@ -33,7 +36,7 @@ async function alone<P extends Piece>(ctx: Ctx, failed: FailedPieces, piece: P, 
     failed.succeed(ids)
     return done
   } catch (error) {
-    failed.fail(ids, error, startedMs, { project_id, campaign_ids: ids })
+    failed.fail(ids, error, startedMs, { project_id, ids })
     return 0
   }
 }
