@@ -53,7 +53,7 @@ test('many lists of one project do not delay the first of another: each project 
 const breakRules = (w: World) =>
   w.db.run(sql`update list_versions set rule = '{"unknown": true}' where project_id = ${w.projectId} and rule is not null`)
 
-test('a list that cannot be built keeps those of other projects not waiting', async () => {
+test('a list that cannot be built does not keep those of other projects waiting', async () => {
   await using w = await world()
   const mine = await buildingWith(createListBuilder, w, false)
   const theirs = await buildingWith(createListBuilder, w, false, await w.other())
@@ -64,7 +64,7 @@ test('a list that cannot be built keeps those of other projects not waiting', as
   expect([await mine.versions(broken), await theirs.versions(list)]).toEqual([['building'], ['live']])
 })
 
-test('a list whose members cannot be evaluated as time passes keeps those of other projects not waiting', async () => {
+test('a list whose members cannot be evaluated as time passes does not keep those of other projects waiting', async () => {
   await using w = await world()
   const other = await w.other()
   const mine = await buildingWith(createListBuilder, w, false)
