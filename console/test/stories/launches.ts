@@ -48,6 +48,23 @@ const asReviewed = (site: () => Site) =>
     expect(await saved()).toMatchObject({ send_at: monday, list_ids: [second] })
   })
 
+const withContentAsReviewed = (site: () => Site) =>
+  test('of content that another member has changed since the review is not made: it is checked first', async () => {
+    const id = await draft(site(), 'Reviewed content')
+    const saved = () => site().api('GET', `campaigns/${id}`)
+    await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=review`)
+    const { page } = opened
+    await page.getByRole('button', { name: 'Launch…' }).click({ timeout: SENT_MS })
+    const send = page.getByRole('dialog').getByRole('button', { name: 'Send to 1 user' })
+    await send.waitFor()
+    await site().api('PUT', `campaigns/${id}/templates/en`, { ...TEMPLATE, subject: 'Something else' })
+    await send.click()
+    await page.getByText('The campaign has changed since it was checked here.').waitFor()
+    expect((await saved()).state).toBe('draft')
+    await launch(page)
+    await expect.poll(async () => (await saved()).state, { timeout: SENT_MS }).toBe('scheduled')
+  })
+
 const typedTime = (site: () => Site) =>
   test('has its day typed key by key', async () => {
     const id = await draft(site(), 'Typed', { send_at: '2030-01-10T01:00:00.000Z' })
@@ -90,6 +107,7 @@ const byTheServer = (site: () => Site) =>
 export const launches = (site: () => Site) =>
   describe('a launch', () => {
     asReviewed(site)
+    withContentAsReviewed(site)
     typedTime(site)
     byTheServer(site)
 

@@ -1,4 +1,4 @@
-import { CarillonError } from '@carillon/sdk'
+import { CarillonError, type Reply } from '@carillon/sdk'
 import { Button } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
@@ -11,6 +11,7 @@ import { useRead, useWrite } from '../../../parts/data.ts'
 import { Failed } from '../../../parts/failed.tsx'
 import { Loading } from '../../../parts/loading.tsx'
 import { useLocalDrafts } from '../../../parts/local-drafts.ts'
+import { isSame } from '../../../parts/merge.ts'
 import { Card } from '../../../parts/page.tsx'
 import { instant } from '../../../parts/time.tsx'
 import { readServerClock, useServerClock } from '../../../session/end.ts'
@@ -25,6 +26,7 @@ import { Samples } from './samples.tsx'
 import type { StepProps } from './step.ts'
 
 const TYPED_FROM = 10_000
+const TEMPLATES = '/api/client/campaigns/{campaignId}/templates'
 
 /** Shows blocking problems, warnings and the reach, and launches the campaign. */
 export function ReviewStep({ campaign, autosave }: StepProps) {
@@ -39,7 +41,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
   // What another member has saved since the page was opened is checked too.
   useEffect(() => void readAgain(), [readAgain])
   const unsaved = useLocalDrafts(draftsOf(useProject().id, id))
-  const templates = useRead('/api/client/campaigns/{campaignId}/templates', { path: { campaignId: id } }, { staleTime: 0 })
+  const templates = useRead(TEMPLATES, { path: { campaignId: id } }, { staleTime: 0 })
   const lint = useRead('/api/client/campaigns/{campaignId}/lint', { path: { campaignId: id } }, { staleTime: 0 })
   const isReady = isBlast && lists.length > 0 && autosave.state === 'saved'
   const { preflight, error } = usePreflight({ campaignId: id, version, isReady })
@@ -68,6 +70,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
           <Launch
             campaign={campaign}
             autosave={autosave}
+            templates={templates.data.results}
             isBlocked={checks.some(({ is }) => is === 'blocking')}
             reached={finished && reachedBy(finished)}
             onChanged={() => setVersion(String(Date.now()))}
@@ -120,22 +123,27 @@ function CheckLine({ campaignId, check: { id, is, about, params, place } }: { ca
   )
 }
 
+type Templates = Reply<typeof TEMPLATES, 'get'>['results']
+
 type LaunchProps = StepProps & {
+  templates: Templates
   isBlocked: boolean
   reached: number | undefined
   /** Another member has changed the campaign, which is not launched. */
   onChanged: () => void
 }
 
-function Launch({ campaign: { id, type }, autosave, isBlocked, reached, onChanged }: LaunchProps) {
+function Launch({ campaign: { id, type }, autosave, templates, isBlocked, reached, onChanged }: LaunchProps) {
   const { t, i18n } = useTranslation('campaigns')
   const [isOpen, setOpen] = useState(false)
+  // Those that were checked, and not what is read while the question is open.
+  const [checked, setChecked] = useState(templates)
   const [isChanged, setChanged] = useState(false)
   const { environment } = useProject()
   const mayPublish = useMay('publisher')
   const { send_at: at = null, send_in_user_timezone: isLocal } = autosave.draft
   const now = useServerClock()
-  const launch = useLaunch({ id, type }, autosave, () => {
+  const launch = useLaunch({ id, type, templates: checked }, autosave, () => {
     setOpen(false)
     setChanged(true)
     onChanged()
@@ -143,6 +151,7 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached, onChange
   if (!mayPublish) return <p className="pad sm quiet rule">{t('launch.needsPublisher')}</p>
   const open = () => {
     setChanged(false)
+    setChecked(templates)
     setOpen(true)
   }
   const isBlast = type === 'blast'
@@ -183,14 +192,18 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached, onChange
   )
 }
 
+type Launched = Pick<Campaign, 'id' | 'type'> & { templates: Templates }
+
 /** Launches the campaign as it was checked, and opens its page. One that another member has changed since is read again instead. */
-function useLaunch({ id: campaignId, type }: Pick<Campaign, 'id' | 'type'>, autosave: StepProps['autosave'], onChanged: () => void) {
+function useLaunch({ id: campaignId, type, templates }: Launched, autosave: StepProps['autosave'], onChanged: () => void) {
   const project = String(useProject().id)
   const navigate = useNavigate()
   return useWrite(
     async (api) => {
       const version = await autosave.seenVersion()
       if (version === null) return false
+      const { results } = await api.get(TEMPLATES, { path: { campaignId } })
+      if (!isSame(results, templates)) return false
       const body = launchOf(type, autosave.draft, await readServerClock())
       try {
         await api.patch(CAMPAIGN, { path: { campaignId }, body, headers: ifVersion(version) })
