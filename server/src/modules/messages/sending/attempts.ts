@@ -1,7 +1,6 @@
 /** The attempts of a slice: what is saved before its messages leave, and what their provider says. */
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { Outgoing, ProviderConnection } from '../../channels/index.ts'
-import { fromDomainOf } from '../../domains/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { countsToCaps, type Eligible, isSending, result, resultOf, resultOfStop, type SendResult } from '../eligibility.ts'
 import type { ClaimedMessage } from '../schema.ts'
@@ -44,15 +43,13 @@ export function beginAttempts(
   })
 }
 
-/** Gives a message to its provider. The custom domain of its campaign is that of the default sender (D-MTA-43). */
+/** Gives a message to its provider. */
 export async function attemptSend(
   ctx: ProjectCtx,
   { message, eligible: { campaign, user, consent, template }, connection }: ReadyMessage,
-  composed: Outgoing,
+  outgoing: Outgoing,
 ): Promise<Attempted> {
   const startedAt = ctx.clock.now()
-  const domain = campaign.custom_domain_id === null ? undefined : await fromDomainOf(ctx, campaign.custom_domain_id)
-  const outgoing = domain === undefined ? composed : { ...composed, fromDomain: domain }
   const { outcome, elapsedMs } = await connection.send(outgoing)
   const retries = message.channel === 'email' ? campaign.mail_retries : null
   const isUncertain = outcome.is === 'deferred' && outcome.isUncertain === true
