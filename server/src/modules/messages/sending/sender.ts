@@ -198,7 +198,7 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
   const { current: candidates = [], changed = [] } = Object.groupBy(stillLeased, ({ ready }) =>
     attachments.has(ready.eligible.template) ? 'current' : 'changed',
   )
-  const { sendAttemptId, stopped } = await beginAttempts(
+  const { sendAttemptId, begun, stopped } = await beginAttempts(
     ctx,
     sending.findSendingCampaigns,
     candidates.map(({ ready }) => ready),
@@ -215,7 +215,7 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
   const { sent, failures } = await attemptSlice(
     ctx,
     sending.attachments,
-    candidates.flatMap(({ ready, outgoing }) => (stopped.has(ready) ? [] : [{ ready, outgoing, files: files(ready) }])),
+    candidates.flatMap(({ ready, outgoing }) => (begun.has(ready) ? [{ ready, outgoing, files: files(ready) }] : [])),
     connection.atOnce,
   )
   await record(
