@@ -25,13 +25,14 @@ import { type Batch, beginFlight, type Claiming, claimNext, endFlight } from './
 import { type About, loadSendContexts, readAbout, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, withLease } from './lease.ts'
+import { applyLimits, RATES } from './limits.ts'
 import { withRequested } from './mail-headers.ts'
-import { applyMailRoom, createFullQueues } from './mail-room.ts'
+import { createFullQueues } from './mail-room.ts'
 import { findSecondCopies } from './moved-addresses.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
 import { finishRateBatch, latestOf, openQueues } from './rate-queues.ts'
-import { applyRates, campaignRate, countAsSent, type Granted, providerRate } from './rates.ts'
+import { countAsSent, type Granted } from './rates.ts'
 import { type Attempted, notAttempted, recordResults } from './record-results.ts'
 import type { SendingProject } from './render.ts'
 import { type RenderedSlice, renderSlice } from './render-slice.ts'
@@ -133,17 +134,13 @@ type Sending = Sender & { isRated?: boolean; project: SendingProject; about: Abo
 async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[]): Promise<void> {
   const contexts = await loadSendContexts(ctx, sending.about, sending.findSendingCampaigns, messages)
   const { ready, done } = await decide(ctx, messages, contexts)
-  const byCampaign = await applyRates(ctx, ready, ({ eligible }) => campaignRate(eligible.campaign))
-  const ofProvider = await applyRates(ctx, byCampaign.granted, ({ connection }) => providerRate(connection))
-  const ofQueue = await applyMailRoom(ctx, sending, ofProvider.granted)
-  const refused = [...byCampaign.refused, ...ofProvider.refused, ...ofQueue.refused]
+  const { granted, refused, grantedAtMs } = await applyLimits(ctx, sending, ready)
   const now = ctx.clock.now()
   const deferred = refused.map(({ item: { message, eligible }, at }) =>
     notAttempted(message, eligible, deferredUntil('rate_limited', latestOf(at, now))),
   )
   if (done.length + deferred.length > 0) await recordResults({ ...ctx, db: sending.resultsDb }, [...done, ...deferred])
-  const grantedAtMs = new Map([...byCampaign.grantedAtMs, ...ofProvider.grantedAtMs])
-  const slices = slicesByProvider(sending, ofQueue.granted)
+  const slices = slicesByProvider(sending, granted)
   await mapWithConcurrency(Array.from({ length: SLICES_AT_ONCE }), SLICES_AT_ONCE, async () => {
     for (let next = slices.next(); !next.done; next = slices.next()) {
       await sendSlice(ctx, { ...sending, grantedAtMs }, contexts, next.value)
@@ -231,11 +228,7 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
       complained.map(({ message }) => message.id),
     )
   const startedAtMs = Math.max(0, ...sent.map(({ attempt }) => attempt?.startedAt.getTime() ?? 0))
-  const rates = [
-    ({ eligible }: ReadyMessage) => campaignRate(eligible.campaign),
-    ({ connection }: ReadyMessage) => providerRate(connection),
-  ]
-  await countAsSent(ctx, slice, rates, { ...sending, startedAtMs })
+  await countAsSent(ctx, slice, RATES, { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
   // Of an attempt that failed, a socket may still have bytes to write.
   if (failures.length === 0 && sent.every(({ attempt }) => attempt?.outcome.is === 'accepted')) release()
