@@ -4217,7 +4217,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A message failed permanently: for example, the provider refused it, all retries failed, its delivery time ran out, it was cancelled in the mail queue, or it could not be rendered
+         * A message failed permanently: for example, the provider refused it, all retries failed, its delivery time ran out, it was cancelled in the mail queue, its user unsubscribed while it waited there, or it could not be rendered
          * @description Sent to each endpoint that subscribes to `delivery.failed`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryFailedEvent"];

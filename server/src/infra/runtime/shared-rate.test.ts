@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type World, world } from '../../../test/world.ts'
-import { availableFrom, postponeUses, type SharedRate, takeUses } from './shared-rate.ts'
+import { availableFrom, postponeUses, returnUses, type SharedRate, takeUses } from './shared-rate.ts'
 
 let buckets = 0
 const bucketOf = (w: World, rate: SharedRate) => {
   const name = `test:${++buckets}`
   return {
     take: (wanted: number) => takeUses(w.ctx, name, rate, wanted),
+    giveBack: (uses: number, grantedAtMs: number) => returnUses(w.ctx, name, rate, { uses, grantedAtMs }),
     postpone: (uses: number, grantedAtMs: number, atMs: number) => postponeUses(w.ctx, name, rate, { uses, grantedAtMs, atMs }),
   }
 }
@@ -47,6 +48,20 @@ describe('a rate', () => {
     expect((await take(20)).granted).toBe(12)
     w.advance(400)
     expect((await take(20)).granted).toBe(8)
+  })
+
+  test('has what is given back at once, and what was used after an interval', async () => {
+    await using w = await world()
+    const { take, giveBack } = bucketOf(w, { limit: 5, intervalMs: 1000 })
+    const { atMs } = await take(4)
+    await giveBack(3, atMs)
+    expect((await take(9)).granted).toBe(4)
+    w.advance(999)
+    expect((await take(1)).granted).toBe(0)
+    w.advance(1)
+    expect((await take(9)).granted).toBe(5)
+    await giveBack(5, w.clock.now().getTime())
+    expect((await take(9)).granted).toBe(5)
   })
 
   test('counts from a later time what was made later', async () => {

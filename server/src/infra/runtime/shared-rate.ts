@@ -1,7 +1,7 @@
 /** Rates that all processes share, in the database. `lib/token-bucket.ts` is for rates of one process. */
 import { Type } from 'typebox'
 import { MINUTE_MS } from '../../lib/times.ts'
-import { sql } from '../postgres/db.ts'
+import { type Sql, sql } from '../postgres/db.ts'
 import type { ProjectCtx } from './ctx.ts'
 
 /** At most `limit` uses in any interval, wherever it begins (D-CAMP-6). */
@@ -115,13 +115,18 @@ export function availableFrom(grants: readonly Grant[], rate: SharedRate, wanted
   })
 }
 
-/** Lets uses that were granted at `grantedAtMs` count from a later time, because that is when they were made. */
-export const postponeUses = (
-  ctx: ProjectCtx,
-  name: string,
-  { intervalMs }: SharedRate,
-  { uses, grantedAtMs, atMs }: { uses: number; grantedAtMs: number; atMs: number },
-) =>
+/** Uses that were granted at a time. */
+export type Uses = { uses: number; grantedAtMs: number }
+
+/** Lets uses count from a later time, because that is when they were made. */
+export const postponeUses = (ctx: ProjectCtx, name: string, rate: SharedRate, { atMs, ...granted }: Uses & { atMs: number }) =>
+  replaceUses(ctx, name, rate, granted, sql`select ${atMs}::bigint, ${granted.uses}::bigint`)
+
+/** Gives back uses that were not made. */
+export const returnUses = (ctx: ProjectCtx, name: string, rate: SharedRate, granted: Uses) =>
+  replaceUses(ctx, name, rate, granted, sql`select null::bigint, 0::bigint`)
+
+const replaceUses = (ctx: ProjectCtx, name: string, { intervalMs }: SharedRate, { uses, grantedAtMs }: Uses, by: Sql) =>
   ctx.db.run(
     sql`with held as materialized (
           select grants from rate_buckets where project_id = ${ctx.projectId} and name = ${name} for update
@@ -133,7 +138,7 @@ export const postponeUses = (
                       then uses - ${uses}::bigint else uses end as uses
           from counted
           union all
-          select ${atMs}::bigint, ${uses}::bigint
+          ${by}
         ), kept as (
           select max(at_ms) as at_ms, sum(uses)::bigint as uses from moved where uses > 0 group by div(at_ms * ${SLICES}, ${intervalMs})
         )

@@ -66,12 +66,17 @@ type AboutUser = {
   isExcluded: boolean
 }
 
+/** Why the state of a subscription type keeps its messages from a user, or null. */
+export function optOutOf(consent: Consent | undefined): 'not_subscribed' | 'not_confirmed' | null {
+  if (!consent) return 'not_subscribed'
+  if (isSubscribed(consent)) return null
+  return consent.state === 0 ? 'not_subscribed' : 'not_confirmed'
+}
+
 /** Why a user gets no message, or null. Checked when an audience is loaded, and again when a message is sent. */
 export function skipReasonFor(channel: Channel, { user, consent, suppression, isExcluded }: AboutUser): Reason | null {
   if (isExcluded) return 'excluded'
-  if (!consent) return 'not_subscribed'
-  if (!isSubscribed(consent)) return consent.state === 0 ? 'not_subscribed' : 'not_confirmed'
-  return unreachable(channel, user) ?? (suppression === undefined ? null : 'suppressed')
+  return optOutOf(consent) ?? unreachable(channel, user) ?? (suppression === undefined ? null : 'suppressed')
 }
 
 /** Whether a message counts towards caps once the user may have got it. */

@@ -182,6 +182,12 @@ export const mailsOf = async (ctx: InTx | ProjectCtx, userIds: UserId[]): Promis
   return rows.map(({ id }) => id)
 }
 
+const UserOfMessage = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>() })
+
+/** The users of messages. */
+export const usersOf = (ctx: ProjectCtx, ids: MessageId[]) =>
+  ctx.db.many(UserOfMessage, sql`select id, user_id from messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
+
 /** Deletes the states that messages of these users have left: their details may contain an address. */
 export const eraseStates = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(

@@ -21,8 +21,9 @@ import {
 import { TRANSACTIONAL } from '../schema.ts'
 import type { Lease } from '../sending/lease.ts'
 import type { MailAttempt } from './events.ts'
-import { type Claimed, type Gated, holdAtSite } from './gate.ts'
+import { type Gated, holdAtSite } from './gate.ts'
 import type { Mailer } from './mailer.ts'
+import type { Claimed } from './refusals.ts'
 import { decide, NEW_CONNECTIONS, type Outcome } from './results.ts'
 import { warmUpTarget } from './warm-up-target.ts'
 

@@ -28,8 +28,9 @@ import {
 import { contextOf } from '../../projects/index.ts'
 import { keepLease, type Lease, leaseMs } from '../sending/lease.ts'
 import { attemptDelivery, attemptOf, type Group, groupsOf } from './attempt.ts'
-import { type Claimed, checkGate, type Gated, keyOf } from './gate.ts'
+import { checkGate, type Gated, keyOf } from './gate.ts'
 import type { Mailer } from './mailer.ts'
+import type { Claimed } from './refusals.ts'
 
 /** So many are claimed and have no result yet: those of a slow site keep none of the others waiting. */
 const IN_FLIGHT_MAX: Record<MailPriority, number> = { 0: 1000, 1: 2000, 2: 1000 }

@@ -5,7 +5,7 @@ import type { UserRow } from '../../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../../webhook-events/index.ts'
 import { messageMembers, shortened } from '../message-members.ts'
 import { failureEvents, replyMembers } from '../smtp-events.ts'
-import type { Decided } from './results.ts'
+import type { Decided, Outcome } from './results.ts'
 
 /** What an attempt did, or a decision against one, for recipients of one domain. */
 export type MailAttempt = {
@@ -129,10 +129,13 @@ function delivered(about: About, { outcome }: Decided, elapsedMs: number): Webho
 /** It was given up without a refusal: its time was over, it was cancelled, or what the host said could not be saved. */
 function gaveUp(about: About, { outcome, recipient }: Decided): WebhookEvent[] {
   if (outcome.is === 'expired') return [webhookEvents.deliveryFailed.of({ ...about, reason: expiryOf(recipient.last_error) })]
-  if (outcome.is === 'cancelled') return [webhookEvents.deliveryFailed.of({ ...about, reason: 'cancelled' })]
+  if (outcome.is === 'cancelled') return [webhookEvents.deliveryFailed.of({ ...about, reason: cancellationOf(outcome.reason) })]
   if (outcome.is === 'unsaved') return [webhookEvents.deliveryFailed.of({ ...about, reason: `uncertain: ${outcome.reason}` })]
   return []
 }
+
+const cancellationOf = (reason: Extract<Outcome, { is: 'cancelled' }>['reason']): string =>
+  reason === 'not_subscribed' || reason === 'not_confirmed' ? reason : 'cancelled'
 
 const expiryOf = (lastError: string | null) => shortened(lastError === null ? 'expired' : `expired: ${lastError}`)
 

@@ -118,6 +118,15 @@ async function applyToMessages(
   )
 }
 
+/** What a message becomes whose email is cancelled: a user who does not get the subscription type any more is skipped, as before it was queued. */
+const CANCELLED = {
+  campaign_stopped: { state: 'aborted', reason: 'campaign_stopped' },
+  rescheduled: { state: 'aborted', reason: 'rescheduled' },
+  requested: { state: 'aborted', reason: 'cancelled' },
+  not_subscribed: { state: 'skipped', reason: 'not_subscribed' },
+  not_confirmed: { state: 'skipped', reason: 'not_confirmed' },
+} as const
+
 /** The state of a message after what happened to its user’s email; null if that changes nothing. */
 function stateAfter({ id, state }: ReportedMessage, { outcome, classification, recipient }: Decided): ReportedState | null {
   switch (outcome.is) {
@@ -142,9 +151,7 @@ function stateAfter({ id, state }: ReportedMessage, { outcome, classification, r
       return to && { id, state: 'skipped', reason: 'suppressed', detail: outcome.reason }
     }
     case 'cancelled':
-      return state === 'sent'
-        ? { id, state: 'aborted', reason: outcome.reason === 'requested' ? 'cancelled' : outcome.reason, detail: null }
-        : null
+      return state === 'sent' ? { id, ...CANCELLED[outcome.reason], detail: null } : null
     default:
       return null
   }

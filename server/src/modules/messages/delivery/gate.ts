@@ -1,16 +1,12 @@
-/** What keeps claimed emails from being delivered now: their campaign, a pause, their time, or a suppression. */
+/** What keeps claimed emails from being delivered now: their campaign, a pause, their time, a suppression, or an opt-out. */
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { gathered } from '../../../infra/runtime/gathered.ts'
-import type { SubscriptionId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { type ClaimedRecipient, DELIVER_JOBS, findPauses, type MailRow, type Pause, saveMailResults } from '../../mta/index.ts'
-import { knownSubscriptions, suppressedAmong } from '../../subscriptions/index.ts'
 import { isSending, resultOfStop, type SendingCampaign } from '../eligibility.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import { type Campaigns, type Claimed, refusalsOf, transactionalAmong } from './refusals.ts'
 import { decide, type Outcome, UNSAVED } from './results.ts'
-
-/** A recipient with its email. */
-export type Claimed = { mail: MailRow; recipient: ClaimedRecipient }
 
 /** Those that may be delivered to now unless their site is paused, and those that have an outcome without an attempt. */
 export type Gated = {
@@ -31,7 +27,7 @@ export async function checkGate(ctx: ProjectCtx, { findSendingCampaigns, isUnsav
   const allPauses = await findPauses(ctx)
   const pauses = pausesOf(allPauses)
   const now = ctx.clock.now()
-  const reasonOf = await suppressionsOf(ctx, claimed, campaigns, now)
+  const refusalOf = await refusalsOf(ctx, claimed, campaigns, now)
   const pausedSites = new Set(allPauses.flatMap(({ scope, value }) => (scope === 'site' ? [value] : [])))
   let types: ReturnType<typeof transactionalAmong> | undefined
   const isTransactional = async (mail: MailRow) => {
@@ -42,7 +38,7 @@ export async function checkGate(ctx: ProjectCtx, { findSendingCampaigns, isUnsav
   const paused: Claimed[] = []
   for (const one of claimed) {
     const campaign = campaignOf(one.mail, campaigns)
-    const outcome = isUnsavable(ctx, one.recipient) ? UNSAVED : outcomeBefore(one, campaign, reasonOf(one), now)
+    const outcome = isUnsavable(ctx, one.recipient) ? UNSAVED : outcomeBefore(one, campaign, refusalOf(one), now)
     if (outcome) gated.done.push({ ...one, outcome })
     else if (campaign?.is_paused || isPaused(pauses, one.mail, one.recipient.site)) paused.push(one)
     else gated.open.push(one)
@@ -71,7 +67,7 @@ export function mayPass(mail: OfCampaign, site: string, campaigns: Campaigns, pa
 function outcomeBefore(
   { mail, recipient }: Claimed,
   campaign: SendingCampaign | null | undefined,
-  suppression: string | undefined,
+  refusal: Outcome | null,
   now: Date,
 ): Outcome | null {
   // It was erased while it was being delivered to.
@@ -83,52 +79,11 @@ function outcomeBefore(
     return { is: 'cancelled', reason: isRescheduled ? 'rescheduled' : 'campaign_stopped' }
   }
   if (now >= mail.expires_at) return { is: 'expired' }
-  return suppression === undefined ? null : { is: 'suppressed', reason: suppression }
+  return refusal
 }
 
 /** A campaign is finished when its last message is in the queue. */
 const mayDeliver = (campaign: SendingCampaign): boolean => isSending(campaign) || (campaign.state === 'finished' && !campaign.is_paused)
-
-/** The suppressions of its user were checked when a message was rendered, so that a first attempt right after that needs no other check. */
-const RENDERED_MS = 5000
-
-type Campaigns = ReadonlyMap<number, SendingCampaign>
-
-/** Why recipients get nothing: since their email was queued, their addresses were suppressed for all email, or for marketing as this one is. */
-async function suppressionsOf(
-  ctx: ProjectCtx,
-  claimed: Claimed[],
-  campaigns: Campaigns,
-  now: Date,
-): Promise<(one: Claimed) => string | undefined> {
-  const isRendered = (mail: MailRow) => mail.source !== 'submission' && now.getTime() - mail.created_at.getTime() <= RENDERED_MS
-  const checked = claimed.filter(({ mail, recipient }) => recipient.attempts > 1 || recipient.no > 0 || !isRendered(mail))
-  const isTransactional = await transactionalAmong(ctx, checked, campaigns)
-  const kinds = Map.groupBy(checked, isTransactional)
-  const reasons = new Map(
-    await Promise.all(
-      [...kinds].map(async ([isTransactional, some]) => {
-        const addresses = distinct(some.map(({ recipient }) => recipient.address))
-        return [isTransactional, await suppressedAmong(ctx, 'email', addresses, { isTransactional })] as const
-      }),
-    ),
-  )
-  return (one) => reasons.get(isTransactional(one))?.get(one.recipient.address)
-}
-
-/** Tells which emails are transactional: all but those of campaigns of other subscription types. */
-async function transactionalAmong(
-  ctx: ProjectCtx,
-  claimed: Claimed[],
-  campaigns: Campaigns,
-): Promise<(one: Pick<Claimed, 'mail'>) => boolean> {
-  const typeOf = ({ mail }: Pick<Claimed, 'mail'>) =>
-    mail.source === 'message' ? campaigns.get(mail.campaign_id ?? 0)?.subscription_id : undefined
-  const ids = distinct(claimed.flatMap((one) => typeOf(one) ?? []))
-  const types = ids.length === 0 ? [] : await knownSubscriptions(ctx, ids, false)
-  const marketing = new Set(types.flatMap(({ id, is_transactional }) => (is_transactional ? [] : [id])))
-  return (one) => !marketing.has(typeOf(one) as SubscriptionId)
-}
 
 /**
  * Puts emails aside. The campaigns and the pauses are locked meanwhile: what resumes them finds these emails afterwards. Those that were

@@ -16,13 +16,13 @@ import {
 } from '../../mta/index.ts'
 
 /**
- * Decisions against an attempt: the time of the email is over, it was cancelled, its address was suppressed, or it has to wait. `unsaved`: the
+ * Decisions against an attempt: the time of the email is over, it was cancelled, its user left the subscription type, its address was suppressed, or it has to wait. `unsaved`: the
  * host may have the email, and what it said cannot be saved.
  */
 export type Unattempted =
   | { is: 'expired' }
   | { is: 'unsaved'; reason: string }
-  | { is: 'cancelled'; reason: 'campaign_stopped' | 'rescheduled' | 'requested' }
+  | { is: 'cancelled'; reason: 'campaign_stopped' | 'rescheduled' | 'requested' | 'not_subscribed' | 'not_confirmed' }
   | { is: 'suppressed'; reason: string }
   | { is: 'postponed'; until: Date; limit: string | null }
   | { is: 'held' }

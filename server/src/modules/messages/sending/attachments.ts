@@ -97,18 +97,15 @@ export async function attachmentsOfSlice(
   return found
 }
 
-type Files = { outgoing: Outgoing; request: MessageRequest | undefined; ofTemplate: readonly Attachment[] | undefined }
+/** The files of a message: those of its request, which are read for the attempt, and those of its template. */
+export type Files = { request: MessageRequest | undefined; ofTemplate: readonly Attachment[] | undefined }
 
-/** Sends a message with its files, as soon as memory allows. */
-export function sendWithAttachments<T>(
-  ctx: ProjectCtx,
-  { holding }: Attachments,
-  { outgoing, request, ofTemplate = NONE }: Files,
-  send: (outgoing: Outgoing) => Promise<T>,
-): Promise<T> {
-  const { attachments: count = 0, attachment_bytes = 0 } = request ?? {}
-  return holding(attachment_bytes + bytesIn(ofTemplate), async () => {
-    const attachments = allAttachments(ofTemplate, count > 0 ? await attachmentsOf(ctx, outgoing.id) : NONE)
-    return send(attachments.length > 0 ? { ...outgoing, attachments } : outgoing)
-  })
+/** How many bytes the files of a message have. */
+export const bytesOf = ({ request, ofTemplate = NONE }: Files): number => (request?.attachment_bytes ?? 0) + bytesIn(ofTemplate)
+
+/** A message with its files. */
+export async function withFiles(ctx: ProjectCtx, outgoing: Outgoing, { request, ofTemplate = NONE }: Files): Promise<Outgoing> {
+  const count = request?.attachments ?? 0
+  const attachments = allAttachments(ofTemplate, count > 0 ? await attachmentsOf(ctx, outgoing.id) : NONE)
+  return attachments.length > 0 ? { ...outgoing, attachments } : outgoing
 }

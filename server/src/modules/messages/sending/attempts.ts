@@ -1,26 +1,25 @@
 /** The attempts of a slice: what is saved before its messages leave, and what their provider says. */
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { Outgoing, ProviderConnection } from '../../channels/index.ts'
-import { fromDomainOf } from '../../domains/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { countsToCaps, type Eligible, isSending, result, resultOf, resultOfStop, type SendResult } from '../eligibility.ts'
 import type { ClaimedMessage } from '../schema.ts'
+import { insertSendAttempts } from './attempts.queries.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
-import * as queries from './queries.ts'
 import type { Attempted } from './record-results.ts'
 
 /** A message that may be sent, with its provider. */
 export type ReadyMessage = { message: ClaimedMessage; eligible: Eligible<SendableTemplate>; connection: ProviderConnection }
 
+/** The messages of a slice that can leave, and those whose campaign was stopped. Those that another sender may have by now are in neither. */
+type Begun = { sendAttemptId: number | null; begun: Set<ReadyMessage>; stopped: Map<ReadyMessage, SendResult> }
+
 /**
- * Saves a send attempt record, unless nothing leaves the database before the result is recorded. The campaigns are locked meanwhile: messages of a campaign
- * that was stopped before are not sent, and a request that stops one afterwards finds these messages in flight.
+ * Saves a send attempt record of the messages that this sender still has the lease of. The campaigns are locked meanwhile: messages of a campaign
+ * that was stopped before are not sent, and a request that stops one afterwards finds these messages in flight. If nothing leaves the database
+ * before the result is recorded, there is none: what another sender has by then is not recorded, so that it has not left.
  */
-export function beginAttempts(
-  ctx: ProjectCtx,
-  findSendingCampaigns: FindSendingCampaigns,
-  ready: ReadyMessage[],
-): Promise<{ sendAttemptId: number | null; stopped: Map<ReadyMessage, SendResult> }> {
+export function beginAttempts(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, ready: ReadyMessage[]): Promise<Begun> {
   return inTx(ctx, async (ctx) => {
     const ids = [...new Set(ready.map(({ eligible }) => eligible.campaign.id))]
     const campaigns = new Map((await findSendingCampaigns(ctx, ids, 'share')).map((campaign) => [campaign.id, campaign]))
@@ -32,27 +31,27 @@ export function beginAttempts(
     }
     const attempted = ready.filter((one) => !stopped.has(one))
     const [first] = attempted
-    if (!first || first.connection.repeatable) return { sendAttemptId: null, stopped }
-    const sendAttemptId = await queries.insertSendAttempts(ctx, {
+    if (!first || first.connection.repeatable) return { sendAttemptId: null, begun: new Set(attempted), stopped }
+    const saved = await insertSendAttempts(ctx, {
       lease_token: first.message.lease_token,
       message_ids: attempted.map(({ message }) => message.id),
       counted: attempted.map(({ eligible }) => countsToCaps(eligible.consent)),
       provider: first.connection.provider,
       provider_id: first.connection.providerId,
     })
-    return { sendAttemptId, stopped }
+    const held = new Set(saved?.message_ids)
+    const begun = new Set(attempted.filter(({ message }) => held.has(message.id)))
+    return { sendAttemptId: saved?.id ?? null, begun, stopped }
   })
 }
 
-/** Gives a message to its provider. The custom domain of its campaign is that of the default sender (D-MTA-43). */
+/** Gives a message to its provider. */
 export async function attemptSend(
   ctx: ProjectCtx,
   { message, eligible: { campaign, user, consent, template }, connection }: ReadyMessage,
-  composed: Outgoing,
+  outgoing: Outgoing,
 ): Promise<Attempted> {
   const startedAt = ctx.clock.now()
-  const domain = campaign.custom_domain_id === null ? undefined : await fromDomainOf(ctx, campaign.custom_domain_id)
-  const outgoing = domain === undefined ? composed : { ...composed, fromDomain: domain }
   const { outcome, elapsedMs } = await connection.send(outgoing)
   const retries = message.channel === 'email' ? campaign.mail_retries : null
   const isUncertain = outcome.is === 'deferred' && outcome.isUncertain === true

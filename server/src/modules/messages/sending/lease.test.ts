@@ -87,6 +87,33 @@ describe('over a relay', () => {
     expect(await messages(w)).toMatchObject([{ state: 'sent', provider: 'smtp' }])
   })
 
+  test.each(['before', 'after'] as const)(
+    'a sender that is suspended %s it saves its send attempt record, until another one looks for work, sends no second mail',
+    async (when) => {
+      await using w = await world()
+      await using relay = await openRelay()
+      await sendOver(w, relay)
+      await waiting(w)
+      const first = await claimMail(w)
+      let second: Claim | undefined
+      const suspended = async <T>(work: () => Promise<T>): Promise<T> => {
+        if (when === 'before') second ??= await takeOver(w)
+        const done = await work()
+        second ??= await takeOver(w)
+        return done
+      }
+      const transaction: Ctx['db']['transaction'] = (work, limits) => w.ctx.db.transaction((tx) => suspended(() => work(tx)), limits)
+      const ctx = stopped(w)
+      await send({ ...ctx, db: { ...ctx.db, transaction } }, first)
+      expect(second?.messages).toHaveLength(when === 'before' ? 1 : 0)
+      if (second) await send(w.ctx, second)
+      w.advance('6 minutes')
+      await w.drain()
+      expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+      expect(await messages(w)).toMatchObject([{ state: 'sent' }])
+    },
+  )
+
   test('a mail that was being sent when the lease ended is not sent again, and its late result is dropped', async () => {
     await using w = await world()
     await using relay = await openRelay()

@@ -39,7 +39,7 @@ const FULL_QUEUES_MAX = 1000
 export const createFullQueues = (): FullQueues => new LRUCache<ProjectId, Reading>(atMost(FULL_QUEUES_MAX))
 
 /** Who asks: the priority of the messages, how campaigns are read, and what this process knows of full queues. */
-type Asking = { priority: Priority; findSendingCampaigns: FindSendingCampaigns; fullQueues: FullQueues }
+export type MailRoomAsking = { priority: Priority; findSendingCampaigns: FindSendingCampaigns; fullQueues: FullQueues }
 
 /** How many more messages the mail queue of a project takes, and of which campaigns none. */
 type Room = { messages: number; closedTo: ReadonlySet<CampaignId> }
@@ -47,12 +47,12 @@ type Room = { messages: number; closedTo: ReadonlySet<CampaignId> }
 const UNLIMITED: Room = { messages: Number.MAX_SAFE_INTEGER, closedTo: new Set() }
 
 /** How many more messages of a campaign the mail queue of its project takes; for other providers, any number. */
-export async function mailRoom(ctx: ProjectCtx, asking: Asking, over: Over, campaignId: CampaignId): Promise<number> {
+export async function mailRoom(ctx: ProjectCtx, asking: MailRoomAsking, over: Over, campaignId: CampaignId): Promise<number> {
   const { messages, closedTo } = await roomFor(ctx, asking, over)
   return closedTo.has(campaignId) ? 0 : messages
 }
 
-async function roomFor(ctx: ProjectCtx, asking: Asking, { provider }: Over): Promise<Room> {
+async function roomFor(ctx: ProjectCtx, asking: MailRoomAsking, { provider }: Over): Promise<Room> {
   if (provider !== 'mta' || asking.priority !== BULK) return UNLIMITED
   const most = ctx.config.MTA_QUEUE_MAX
   if (knownFullQueue(ctx, asking.fullQueues)) return roomBesidePaused(ctx, asking, most)
@@ -69,7 +69,7 @@ const roomBeside = ({ mails, bytes }: Untried, most: number, bytesMax = BYTES_MA
 const HELD_QUEUES_MAX = 4
 
 /** The room in a full queue: email that is paused or goes much later takes none from other campaigns, but only so much of it is put there. */
-async function roomBesidePaused(ctx: ProjectCtx, { findSendingCampaigns, fullQueues }: Asking, most: number): Promise<Room> {
+async function roomBesidePaused(ctx: ProjectCtx, { findSendingCampaigns, fullQueues }: MailRoomAsking, most: number): Promise<Room> {
   const { untried, granted } = await readFullQueue(ctx, fullQueues)
   const ids = untried.flatMap(({ campaign_id }) => campaign_id ?? [])
   const [campaigns, pauses] = [await findSendingCampaigns(ctx, ids), await findPauses(ctx)]
@@ -120,7 +120,7 @@ export const roomAt = ({ clock }: Pick<Ctx, 'clock'>): Date => new Date(clock.no
 /** Divides messages into those that the mail queue has room for, and the others. */
 export async function applyMailRoom<T extends { connection: Over; message: { campaign_id: CampaignId } }>(
   ctx: ProjectCtx,
-  asking: Asking,
+  asking: MailRoomAsking,
   items: readonly T[],
 ): Promise<{ granted: T[]; refused: Refused<T>[] }> {
   const queued = items.filter(({ connection }) => connection.provider === 'mta')

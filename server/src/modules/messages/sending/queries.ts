@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
-import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
+import { type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { leaseEnd, leaseNow, ownTimeAt, ownTimeOf } from '../../../infra/runtime/lease-time.ts'
 import { CHANNELS, type Channel } from '../../../lib/channels.ts'
-import type { CampaignId, MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
+import type { CampaignId, MessageId, ProjectId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
-import { DAY_MS } from '../../../lib/times.ts'
 import { IDEMPOTENT_PROVIDERS } from '../../channels/index.ts'
 import { ATTEMPTED_STATES, ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
 
@@ -132,7 +131,11 @@ export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[]
     Renewed,
     sql`with held as materialized (
           select h.id
-          from unnest(${messages.map(({ id }) => id)}::bigint[], ${messages.map(({ lease_token }) => lease_token)}::uuid[]) as h(id, token)
+          from (
+            select id, token
+            from unnest(${messages.map(({ id }) => id)}::bigint[], ${messages.map(({ lease_token }) => lease_token)}::uuid[]) as l(id, token)
+            order by id
+          ) h
           cross join lateral (
             select state, lease_token from messages where project_id = ${ctx.projectId} and id = h.id ${fence} for update
           ) r
@@ -143,36 +146,6 @@ export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[]
         where m.project_id = ${ctx.projectId} and m.id = any(array(select id from held))
         returning m.id`,
   )
-
-/**
- * The messages that are about to be given to a provider, and which of them count towards caps. If the sender dies now, they may have been
- * sent.
- */
-export type SendAttempts = {
-  lease_token: string
-  message_ids: MessageId[]
-  counted: boolean[]
-  provider: string
-  provider_id: ProviderId | null
-}
-
-export const insertSendAttempts = async (ctx: InTx, attempts: SendAttempts): Promise<number> =>
-  (await insertAttempts(ctx, ctx.projectId, attempts))[0]?.id as number
-
-const AttemptsRow = Type.Object({ id: Type.Integer() })
-
-const insertAttempts = jointMany(
-  AttemptsRow,
-  (ctx, calls: JointCall<SendAttempts>[]) =>
-    sql`with q as materialized (
-          select q.*, nextval(pg_get_serial_sequence('send_attempts', 'id')) as id
-          from ${callRows(calls, sql`lease_token uuid, message_ids bigint[], counted boolean[], provider text, provider_id bigint`, (attempts) => attempts)}
-        ), inserted as (
-          insert into send_attempts (id, project_id, lease_token, message_ids, counted, provider, provider_id, created_at) overriding system value
-          select id, project_id, lease_token, message_ids, counted, provider, provider_id, ${ctx.clock.now()} from q
-        )
-        select call, id from q`,
-)
 
 const SavedResult = Type.Object({
   id: IdOf<MessageId>(),
@@ -269,17 +242,6 @@ export const nextLeaseEnd = (ctx: Ctx): Promise<Date | null> =>
     Nullable(Instant),
     sql`select ${ownTimeOf(ctx, sql`lease_until`)} as lease_until
         from (select (select lease_until from messages where state = 'claimed' order by lease_until limit 1) as lease_until) next`,
-  )
-
-const SEND_ATTEMPTS_KEPT_MS = DAY_MS
-
-/** Deletes old send attempt records of dead senders, when none of their messages is claimed. */
-export const purgeSendAttempts = (ctx: Ctx) =>
-  ctx.db.run(
-    sql`delete from send_attempts a
-        where a.created_at < ${new Date(ctx.clock.now().getTime() - SEND_ATTEMPTS_KEPT_MS)}
-          and not exists (select 1 from messages m
-                          where m.id = any(a.message_ids) and m.project_id = a.project_id and m.lease_token = a.lease_token and m.state = 'claimed')`,
   )
 
 const Depth = Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) })

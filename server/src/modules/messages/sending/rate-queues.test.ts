@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { blastTo, countsOf, listOf, messagesIn, run, schedule, write } from '../../../../test/blasts.ts'
+import { mailWorld } from '../../../../test/mail-queue.ts'
 import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { createTestClock } from '../../../../test/test-clock.ts'
@@ -165,6 +166,42 @@ test('messages over the rate of their provider go in the order in which they cam
   w.advance('10 seconds')
   await w.drain()
   expect(recipientsOf(relay)).toEqual(namesOf(4).map((name) => `${name}@example.com`))
+})
+
+test('what a slower provider refuses is not taken from the rate of its campaign', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const provider = await sendOver(w, relay)
+  await w.patch(`/api/client/providers/${provider}`, { rate: { limit: 2, interval_seconds: 10 } })
+  const rate = { limit: 4, interval_seconds: 86_400 }
+  const blast = await blastTo(w, [await listOf(w, ...namesOf(6))], { expires_after_hours: 720, rate })
+  await schedule(w, blast)
+  const mailsAfter = async (wait: string) => {
+    w.advance(wait)
+    await w.drain()
+    return relay.mails.length
+  }
+  expect(await mailsAfter('0 seconds')).toBe(2)
+  expect(await mailsAfter('20 seconds')).toBe(4)
+  expect(await mailsAfter('12 hours')).toBe(4)
+  await mailsAfter('12 hours')
+  expect(await mailsAfter('20 seconds')).toBe(6)
+})
+
+test('what a full mail queue refuses is taken from no rate', async () => {
+  await using w = await mailWorld({ MTA_QUEUE_MAX: '2' })
+  const { mails } = w.internet.host('mx.example.com')
+  w.internet.domain('example.com', 'mx.example.com')
+  const [{ id }] = (await w.get('/api/client/providers')).body.results
+  const rate = { limit: 4, interval_seconds: 86_400 }
+  await w.patch(`/api/client/providers/${id}`, { rate })
+  const blast = await blastTo(w, [await listOf(w, ...namesOf(6))], { expires_after_hours: 720, rate })
+  await schedule(w, blast)
+  for (let round = 0; round < 3; round++) {
+    await w.drain()
+    w.advance('20 seconds')
+  }
+  expect(mails).toHaveLength(4)
 })
 
 test('the messages of a campaign that is deleted while they wait for its rate are aborted', async () => {

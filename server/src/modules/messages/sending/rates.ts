@@ -1,6 +1,6 @@
 /** Applies the rates of providers and campaigns, which all processes share. */
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { type NamedRate, postponeUses, type SharedRate, takeUses } from '../../../infra/runtime/shared-rate.ts'
+import { type NamedRate, postponeUses, returnUses, type SharedRate, takeUses } from '../../../infra/runtime/shared-rate.ts'
 import type { ProviderConnection } from '../../channels/index.ts'
 import type { SendingCampaign } from '../eligibility.ts'
 
@@ -41,6 +41,21 @@ export async function applyRates<T>(ctx: ProjectCtx, items: readonly T[], rateOf
     )
   }
   return result
+}
+
+/** Gives back what a rate granted to items that something else refuses. */
+export async function giveBack<T>(
+  ctx: ProjectCtx,
+  refused: readonly Refused<T>[],
+  rateOf: (item: T) => NamedRate | null,
+  { grantedAtMs }: Granted,
+): Promise<void> {
+  const rates = refused.flatMap(({ item }) => rateOf(item) ?? [])
+  for (const [name, uses] of Map.groupBy(rates, ({ name }) => name)) {
+    const grantedAt = grantedAtMs.get(name)
+    if (grantedAt === undefined) continue
+    await returnUses(ctx, name, (uses[0] as NamedRate).rate, { uses: uses.length, grantedAtMs: grantedAt })
+  }
 }
 
 /** So much later than its start an attempt may count at most, as a part of the interval: a slow provider must not halve the rate. */

@@ -7,10 +7,8 @@ import type { Db } from '../../../infra/postgres/db.ts'
 import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { APPLY } from '../../../infra/queue/queue.ts'
-import { requestsOf } from '../../../infra/queue/traced-messages.ts'
 import { asSystem, type Ctx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import { saveTogether } from '../../../infra/runtime/save-together.ts'
-import type { Tracing } from '../../../infra/runtime/tracing.ts'
 import { channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
@@ -20,23 +18,26 @@ import { findProject } from '../../projects/index.ts'
 import { checkEligibility, deferredUntil, isRepeatable, notRepeated, recheckedFrom, result } from '../eligibility.ts'
 import { messageKey } from '../message-key.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
-import { type Attachments, attachmentsOfSlice, createAttachments, sendWithAttachments } from './attachments.ts'
-import { attemptSend, beginAttempts, type ReadyMessage } from './attempts.ts'
+import { type Attachments, attachmentsOfSlice, createAttachments } from './attachments.ts'
+import { attemptSlice } from './attempt-slice.ts'
+import { beginAttempts, type ReadyMessage } from './attempts.ts'
 import { type Batch, beginFlight, type Claiming, claimNext, endFlight } from './claim.ts'
 import { type About, loadSendContexts, readAbout, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, withLease } from './lease.ts'
+import { applyLimits, RATES } from './limits.ts'
 import { withRequested } from './mail-headers.ts'
-import { applyMailRoom, createFullQueues } from './mail-room.ts'
+import { createFullQueues } from './mail-room.ts'
 import { findSecondCopies } from './moved-addresses.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
 import { finishRateBatch, latestOf, openQueues } from './rate-queues.ts'
-import { applyRates, campaignRate, countAsSent, type Granted, providerRate } from './rates.ts'
+import { countAsSent, type Granted } from './rates.ts'
 import { type Attempted, notAttempted, recordResults } from './record-results.ts'
 import type { SendingProject } from './render.ts'
 import { type RenderedSlice, renderSlice } from './render-slice.ts'
 import { createSliceSizes, type SliceSizes, slicesOf } from './slices.ts'
+import { traceAttempts } from './trace-attempts.ts'
 
 const SLICES_AT_ONCE = 3
 /** Queues with up to this many messages share statements. */
@@ -133,17 +134,13 @@ type Sending = Sender & { isRated?: boolean; project: SendingProject; about: Abo
 async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[]): Promise<void> {
   const contexts = await loadSendContexts(ctx, sending.about, sending.findSendingCampaigns, messages)
   const { ready, done } = await decide(ctx, messages, contexts)
-  const byCampaign = await applyRates(ctx, ready, ({ eligible }) => campaignRate(eligible.campaign))
-  const ofProvider = await applyRates(ctx, byCampaign.granted, ({ connection }) => providerRate(connection))
-  const ofQueue = await applyMailRoom(ctx, sending, ofProvider.granted)
-  const refused = [...byCampaign.refused, ...ofProvider.refused, ...ofQueue.refused]
+  const { granted, refused, grantedAtMs } = await applyLimits(ctx, sending, ready)
   const now = ctx.clock.now()
   const deferred = refused.map(({ item: { message, eligible }, at }) =>
     notAttempted(message, eligible, deferredUntil('rate_limited', latestOf(at, now))),
   )
   if (done.length + deferred.length > 0) await recordResults({ ...ctx, db: sending.resultsDb }, [...done, ...deferred])
-  const grantedAtMs = new Map([...byCampaign.grantedAtMs, ...ofProvider.grantedAtMs])
-  const slices = slicesByProvider(sending, ofQueue.granted)
+  const slices = slicesByProvider(sending, granted)
   await mapWithConcurrency(Array.from({ length: SLICES_AT_ONCE }), SLICES_AT_ONCE, async () => {
     for (let next = slices.next(); !next.done; next = slices.next()) {
       await sendSlice(ctx, { ...sending, grantedAtMs }, contexts, next.value)
@@ -198,7 +195,7 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
   const { current: candidates = [], changed = [] } = Object.groupBy(stillLeased, ({ ready }) =>
     attachments.has(ready.eligible.template) ? 'current' : 'changed',
   )
-  const { sendAttemptId, stopped } = await beginAttempts(
+  const { sendAttemptId, begun, stopped } = await beginAttempts(
     ctx,
     sending.findSendingCampaigns,
     candidates.map(({ ready }) => ready),
@@ -208,15 +205,22 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
     ...changed.map(({ ready: { message, eligible } }) => notAttempted(message, eligible, recheckedFrom(ctx.clock.now()))),
   ]
   const connection = slice[0]?.connection as ReadyMessage['connection']
-  const sent = await mapWithConcurrency(
-    candidates.filter(({ ready }) => !stopped.has(ready)),
+  const files = (ready: ReadyMessage) => ({
+    request: contexts.requestOf(ready.message),
+    ofTemplate: attachments.get(ready.eligible.template),
+  })
+  const { sent, failures } = await attemptSlice(
+    ctx,
+    sending.attachments,
+    candidates.flatMap(({ ready, outgoing }) => (begun.has(ready) ? [{ ready, outgoing, files: files(ready) }] : [])),
     connection.atOnce,
-    ({ ready, outgoing }) => {
-      const files = { request: contexts.requestOf(ready.message), ofTemplate: attachments.get(ready.eligible.template) }
-      return sendWithAttachments(ctx, sending.attachments, { outgoing, ...files }, (whole) => attemptSend(ctx, ready, whole))
-    },
   )
-  await record({ ...ctx, db: sending.resultsDb }, [...failed, ...notSent, ...sent], sendAttemptId, sending.stop)
+  await record(
+    { ...ctx, db: sending.resultsDb },
+    [...failed, ...notSent, ...sent],
+    failures.length === 0 ? sendAttemptId : null,
+    sending.stop,
+  )
   const complained = sent.filter(({ attempt }) => attempt?.outcome.is === 'accepted' && attempt.outcome.complained)
   if (complained.length > 0)
     await sending.complain?.(
@@ -224,37 +228,13 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
       complained.map(({ message }) => message.id),
     )
   const startedAtMs = Math.max(0, ...sent.map(({ attempt }) => attempt?.startedAt.getTime() ?? 0))
-  const rates = [
-    ({ eligible }: ReadyMessage) => campaignRate(eligible.campaign),
-    ({ connection }: ReadyMessage) => providerRate(connection),
-  ]
-  await countAsSent(ctx, slice, rates, { ...sending, startedAtMs })
+  await countAsSent(ctx, slice, RATES, { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
   // Of an attempt that failed, a socket may still have bytes to write.
-  if (sent.every(({ attempt }) => attempt?.outcome.is === 'accepted')) release()
+  if (failures.length === 0 && sent.every(({ attempt }) => attempt?.outcome.is === 'accepted')) release()
   // Last, because results are saved whatever becomes of their spans.
   if (ctx.tracing) await traceAttempts(ctx, ctx.tracing, sent)
-}
-
-async function traceAttempts(ctx: ProjectCtx, tracing: Tracing, sent: Attempted[]): Promise<void> {
-  const requests = await requestsOf(
-    ctx,
-    [ctx.projectId],
-    sent.map(({ message }) => message.id),
-  )
-  for (const { message, attempt } of sent) {
-    if (!attempt) continue
-    const { outcome, connection, startedAt, elapsedMs } = attempt
-    const attributes = { 'carillon.message_id': message.id, 'carillon.provider': connection.provider, 'carillon.outcome': outcome.is }
-    const details = {
-      name: `send ${message.channel}`,
-      kind: 'client',
-      requestId: requests.get(message.id) ?? null,
-      startedAt,
-      attributes,
-    } as const
-    tracing.record(details, { elapsedMs, failed: outcome.is !== 'accepted' })
-  }
+  if (failures.length > 0) throw failures[0]
 }
 
 /** Saves the results of a slice. Deletes its send attempt record only if all are saved, because others must not be sent again. */

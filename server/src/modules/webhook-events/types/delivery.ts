@@ -110,7 +110,7 @@ export const deliveryDsnTempFail = eventKind({
 export const deliveryFailed = eventKind({
   type: 'delivery.failed',
   summary:
-    'A message failed permanently: for example, the provider refused it, all retries failed, its delivery time ran out, it was cancelled in the mail queue, or it could not be rendered.',
+    'A message failed permanently: for example, the provider refused it, all retries failed, its delivery time ran out, it was cancelled in the mail queue, its user unsubscribed while it waited there, or it could not be rendered.',
   data: AboutMessage({ reason: Reason, provider_code: Type.Optional(Type.String({ description: 'The error code of the provider.' })) }),
   sample: { ...sampleMessage, channel: 'text', to: '+61412345678', reason: 'The number is not in service.', provider_code: '30005' },
 })

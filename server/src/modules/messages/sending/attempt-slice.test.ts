@@ -1,0 +1,76 @@
+/**
+ * One message of a slice meets an error while it is prepared, or while it is sent. Neither it nor the others are sent twice. Emails are counted
+ * at a relay and at a fake provider.
+ */
+import { expect, test } from 'vitest'
+import { outcomes, run, subscriptionTo } from '../../../../test/blasts.ts'
+import { type FakeProvider, openFakeProvider } from '../../../../test/fake-provider.ts'
+import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { summaryOf } from '../../../infra/postgres/sql.ts'
+
+const FILE = { name: 'invoice.txt', content_type: 'text/plain', content: Buffer.from('Invoice 7').toString('base64') }
+
+/** The database fails the next statement that reads files of requests. */
+function failNextFiles(w: World): void {
+  const { db } = w.ctx
+  let left = 1
+  const many: typeof db.many = (row, statement) =>
+    summaryOf(statement).includes('from message_attachments') && left-- > 0
+      ? Promise.reject(new Error('canceling statement due to statement timeout'))
+      : db.many(row, statement)
+  w.ctx.db = { ...db, many }
+}
+
+test('a message whose files cannot be read is sent later, and those beside it once', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const subscription_id = await subscriptionTo(w)
+  for (const [external_id, more] of [
+    ['ana', {}],
+    ['bo', { attachments: [FILE] }],
+  ] as const) {
+    const user = { external_id, email: `${external_id}@example.com` }
+    const content = { from: 'App <app@example.com>', subject: 'Invoice', html: '<p>Invoice</p>' }
+    expect((await w.post('/api/client/messages', { subscription_id, content, user, ...more })).status).toBe(202)
+  }
+  failNextFiles(w)
+  await run(w, 'messages.send')
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  w.advance('6 minutes')
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com', 'bo@example.com'])
+  expect(relay.mails.find(({ to }) => to.includes('bo@example.com'))?.raw).toContain(FILE.content)
+})
+
+/** The recipients of the requests for emails. */
+const sentTo = ({ requests }: FakeProvider): string[] =>
+  requests.filter(({ url }) => url.endsWith('/emails')).map(({ json }) => String((json as { to: unknown }).to))
+
+test('the results of a slice are saved when one of its attempts throws, which is repeated with its key', async () => {
+  await using w = await world()
+  await using fake = await openFakeProvider()
+  let thrown = 0
+  w.replaceFetch({
+    request: async (request) => {
+      const answer = await fake.fetch.request(request)
+      if (String(request.body).includes('ana@example.com') && thrown++ === 0) throw new Error('A fault of this program.')
+      return answer
+    },
+  })
+  fake.answer(...Array.from({ length: 5 }, (_, at) => ({ status: 200, body: { id: `r-${at}` } })))
+  await providerOf(w, { kind: 'resend', channel: 'email', settings: { api_key: 're_secret', default_from: 'shop@example.com' } })
+  await w.users('ana', 'bo')
+  const campaign = await answerOrders(w)
+  await order(w, 'ana', 'bo')
+  await run(w, 'ingest.apply')
+  await expect(w.drain('messages.send')).rejects.toThrow('A fault of this program.')
+  expect((await outcomes(w, campaign)).toSorted()).toEqual(['ana: claimed', 'bo: sent'])
+  w.advance('6 minutes')
+  await w.drain()
+  expect(sentTo(fake).toSorted()).toEqual(['ana@example.com', 'ana@example.com', 'bo@example.com'])
+  expect(new Set(fake.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(2)
+  expect((await outcomes(w, campaign)).toSorted()).toEqual(['ana: sent', 'bo: sent'])
+})
