@@ -168,6 +168,54 @@ describe('Customer.io', () => {
   })
 })
 
+describe('who has opted out', () => {
+  const HEADER = 'id,email,phone,unsubscribed,cio_subscription_preferences\n'
+
+  /** Runs the command until its write with this number, which fails as when the connection breaks. Returns whether it had one. */
+  async function runUntilWrite(w: World, failing: number, ...args: string[]): Promise<boolean> {
+    let writes = 0
+    const call = async (method: string, path: string, body?: object) => {
+      if (method !== 'GET' && ++writes === failing) throw new CommandError('The connection broke.')
+      return callOf(w)(method, path, body)
+    }
+    await importFrom(importOptions(args), call, () => undefined).catch((error: unknown) => {
+      if (!(error instanceof CommandError)) throw error
+    })
+    return writes >= failing
+  }
+
+  test('of everything is suppressed before the user is saved, wherever the import breaks off', async () => {
+    await using w = await world()
+    let writes = 0
+    for (let isBroken = true; isBroken; ) {
+      const failing = ++writes
+      const file = await fileWith(`${HEADER}k${failing},kim${failing}@example.com,+6149157015${failing},true,\n`)
+      isBroken = await runUntilWrite(w, failing, 'customerio', 'users', file)
+      const { status, body } = await w.get(`/api/client/users/k${failing}`)
+      if (status === 200) expect(body.suppressions.map(({ channel }: { channel: string }) => channel)).toEqual(['email', 'text'])
+      if (!isBroken) expect(body).toMatchObject({ email: `kim${failing}@example.com` })
+    }
+    expect(writes).toBe(3)
+  })
+
+  test('of a type has no address before that is stored, wherever the import breaks off', async () => {
+    await using w = await world()
+    const type = (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email', default_state: 1 })).body.id as number
+    const preferences = '"{""topics"":{""topic_1"":false}}"'
+    let writes = 0
+    for (let isBroken = true; isBroken; ) {
+      const failing = ++writes
+      const file = await fileWith(`${HEADER}k${failing},kim${failing}@example.com,+6149157015${failing},false,${preferences}\n`)
+      isBroken = await runUntilWrite(w, failing, 'customerio', 'users', file, '--topics', `topic_1=${type}`)
+      const { status, body } = await w.get(`/api/client/users/k${failing}`)
+      const isReachable = status === 200 && (body.email ?? body.phone) !== null
+      if (isReachable) expect(await statesOf(w, `k${failing}`, [type])).toEqual([0])
+      if (!isBroken) expect(body).toMatchObject({ email: `kim${failing}@example.com`, phone: `+6149157015${failing}` })
+    }
+    expect(writes).toBe(4)
+  })
+})
+
 describe('Braze', () => {
   test('users get their attributes, custom attributes and opt-outs', async () => {
     await using w = await world()
