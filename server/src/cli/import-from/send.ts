@@ -83,12 +83,10 @@ async function saveBatch(batch: Batch, { call }: Target): Promise<Refusal[]> {
 
 type BatchReply = { results: { index: number; error?: { message: string } }[] }
 
-const ADDRESS_LENGTH_MAX = 254
-
 /** Whether an address is that of an erased user. A request that gives it to a user would lift its suppression, as a new sign-up does. */
 async function isErased({ user: { email, phone } }: ExportedUser, { call }: Target): Promise<boolean> {
   for (const q of [email, phone]) {
-    if (q === undefined || q.length > ADDRESS_LENGTH_MAX) continue
+    if (q === undefined) continue
     const { results } = (await call('GET', `/api/client/suppressions?${new URLSearchParams({ q })}`)) as { results: { reason: string }[] }
     if (results.some(({ reason }) => reason === 'erased')) return true
   }
