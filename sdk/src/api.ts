@@ -22030,7 +22030,10 @@ export interface operations {
     };
     batchUsers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether the users come from another system. If `true`, new ones enter only journeys whose entrance has `imports`, and the users have not signed up: an address that is suppressed as `erased` stays so. */
+                import?: "true" | "false";
+            };
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];

@@ -216,6 +216,16 @@ describe('who has opted out', () => {
   })
 })
 
+test('users are imported, so that they enter journeys only where the entrance says so', async () => {
+  await using w = await world()
+  await run(w, 'customerio', 'users', exported('customerio-users.csv'), '--topics', `topic_2=${await newType(w, 'Offers')}`)
+  await w.drain()
+  for (const id of ['42', '43']) {
+    const { results } = (await w.get(`/api/client/users/${id}/events?name=user_created`)).body
+    expect(results).toMatchObject([{ name: 'user_created', data: { is_import: true } }])
+  }
+})
+
 describe('addresses', () => {
   const HEADER = 'id,email,phone,language,timezone,unsubscribed\n'
   const users = async (w: World, rows: string) => run(w, 'customerio', 'users', await fileWith(HEADER + rows))

@@ -77,13 +77,13 @@ function withoutAddresses({ user, number }: Batch[number]): Batch[number] {
 async function saveBatch(batch: Batch, { call }: Target): Promise<Refusal[]> {
   if (batch.length === 0) return []
   const body = batch.map(({ user }) => user.user)
-  const { results } = (await call('POST', '/api/client/users/batch', body)) as BatchReply
+  const { results } = (await call('POST', '/api/client/users/batch?import=true', body)) as BatchReply
   return results.flatMap(({ index, error }) => (error ? [{ number: batch[index]?.number ?? 0, message: error.message }] : []))
 }
 
 type BatchReply = { results: { index: number; error?: { message: string } }[] }
 
-/** Whether an address is that of an erased user. A request that gives it to a user would lift its suppression, as a new sign-up does. */
+/** Whether an address is that of an erased user, whom the file would bring back. */
 async function isErased({ user: { email, phone } }: ExportedUser, { call }: Target): Promise<boolean> {
   for (const q of [email, phone]) {
     if (q === undefined) continue
