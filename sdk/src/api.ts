@@ -25,6 +25,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/projects/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the project of the key
+         * @description Phone numbers of users without a country code are read as numbers of the user’s country, or else of this `locale` and `timezone`.
+         */
+        get: operations["getOwnProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/projects/{projectId}": {
         parameters: {
             query?: never;
@@ -14147,6 +14167,24 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": 1,
+         *       "name": "Shop",
+         *       "locale": "en-AU",
+         *       "timezone": "Australia/Sydney"
+         *     }
+         */
+        OwnProjectReply: {
+            /** @description The id. */
+            id: number;
+            /** @description The name. */
+            name: string;
+            /** @description The language, as a BCP-47 tag. */
+            locale: string;
+            /** @description The IANA time zone. */
+            timezone: string;
+        };
+        /**
+         * @example {
          *       "id": 88301,
          *       "campaign_id": 9,
          *       "type": "inbox",
@@ -19678,6 +19716,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getOwnProject: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Shop",
+                     *       "locale": "en-AU",
+                     *       "timezone": "Australia/Sydney"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OwnProjectReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getProject: {
         parameters: {
             query?: never;
@@ -21954,7 +22030,10 @@ export interface operations {
     };
     batchUsers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether the users come from another system. If `true`, new ones enter only journeys whose entrance has `imports`, and the users have not signed up: an address that is suppressed as `erased` stays so. */
+                import?: "true" | "false";
+            };
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];

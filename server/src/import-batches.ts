@@ -22,7 +22,7 @@ import {
 } from './modules/imports/index.ts'
 import { inEachProject, inProject } from './modules/projects/index.ts'
 import { eraseUsers as eraseUserRows, unlinkRemoved } from './modules/users/index.ts'
-import { onUsersChanged } from './user-changes.ts'
+import { onUsersChanged, onUsersImported } from './user-changes.ts'
 
 const IMPORTS_AT_ONCE = 4
 
@@ -43,8 +43,7 @@ async function importBatch(ctx: InTx, read: ReadImport): Promise<number> {
   const batch = await claimImportBatch(ctx, read)
   if (!batch) return 0
   const saved = await saveImportedUsers(ctx, batch)
-  for (const { changes, merges } of saved.changes)
-    await onUsersChanged(ctx, { changes: changes.map((change) => ({ ...change, is_import: true })), merges })
+  for (const changes of saved.changes) await onUsersImported(ctx, changes)
   await finishImportBatch(ctx, batch, saved)
   return 1
 }

@@ -11,6 +11,13 @@ export async function onUsersChanged(ctx: InTx, changes: UserChanges): Promise<v
   await appendSavedChanges(ctx, changes)
 }
 
+/**
+ * Follows up changes of users that an import made: they enter journeys only where the entrance says so, and have not signed up, because the data
+ * may be older than an erasure.
+ */
+export const onUsersImported = (ctx: InTx, { changes, merges }: UserChanges): Promise<void> =>
+  onUsersChanged(ctx, { changes: changes.map((change) => ({ ...change, is_import: true })), merges })
+
 /** Follows up changes of users that requests saved: users who sign up with the address of an erased user can be reached again. */
 export async function onUsersSaved(ctx: InTx, changes: UserChanges): Promise<void> {
   await mergeUserData(ctx, changes.merges)

@@ -31,7 +31,7 @@ import {
   type SubscriptionChanges,
 } from './modules/subscriptions/index.ts'
 import { type BatchResult, checkBatch, presentBatch, upsertUsers } from './modules/users/index.ts'
-import { onUsersSaved } from './user-changes.ts'
+import { onUsersImported, onUsersSaved } from './user-changes.ts'
 
 /** Creates a project of the caller's organisation. Throws 429 when the organisation has too many projects. */
 export const createProject = (ctx: OrganisationCtx, input: ProjectInput): Promise<Project> =>
@@ -91,11 +91,11 @@ export const archiveCampaign = (ctx: ProjectCtx, id: CampaignId, { isForced }: {
   })
 
 /** Saves the valid items of a batch. Returns a result for each item. */
-export async function saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<Written<BatchResult>> {
+export async function saveUsers(ctx: ProjectCtx, items: unknown[], { isImport }: { isImport: boolean }): Promise<Written<BatchResult>> {
   const batch = checkBatch(items, ctx.clock.now())
   const save = async (ctx: InTx) => {
     const { outcomes, changes } = await upsertUsers(ctx, batch.updates)
-    await onUsersSaved(ctx, changes)
+    await (isImport ? onUsersImported : onUsersSaved)(ctx, changes)
     return outcomes
   }
   const outcomes = await inTx(ctx, save, { pipelined: true })

@@ -554,9 +554,12 @@ test('users of an import start a journey only if its entrance says so', async ()
   expect(imported.status, imported.text).toBeLessThan(300)
   await w.drain()
   expect(await past(w)).toHaveLength(1)
+  expect((await w.post('/api/client/users/batch?import=true', [{ external_id: 'kim' }])).body).toMatchObject({ succeeded: 1 })
+  await w.drain()
+  expect(await past(w)).toHaveLength(2)
   await w.users('lee')
   await w.drain()
-  expect(await past(w)).toHaveLength(3)
+  expect(await past(w)).toHaveLength(4)
 })
 
 test('a request that is repeated with its key makes the user enter once, also after the entrance ended', async () => {

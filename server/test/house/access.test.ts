@@ -248,6 +248,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['PATCH', '/api/client/users/me/messages/{messageId}', END_USERS],
 
   // Reads.
+  ['GET', '/api/client/projects/me', EVERY_ROLE],
   ['GET', '/api/client/users', EVERY_ROLE],
   ['GET', '/api/client/users/{userId}', READERS_AND_ORGANISATIONS],
   ['GET', '/api/client/users/erasures/{erasureId}', EVERY_ROLE],

@@ -40,6 +40,7 @@ D-KEY-7 POST /api/client/keys
 D-KEY-7 GET /api/client/keys
 D-KEY-7 DELETE /api/client/keys/{keyId}
 D-PROJ-4 GET /api/client/projects/{projectId}
+D-PROJ-4 GET /api/client/projects/me
 D-PROJ-5 GET /api/client/projects/{projectId}/size
 D-PROJ-5 DELETE /api/client/projects/{projectId}
 D-ATTR-1 GET /api/client/attributes

@@ -152,6 +152,7 @@ export const projectOperations: Words['operations'] = {
 export const projectExamples = {
   Project: project,
   ProjectReply: { ...project, role: 'admin', has_provider: true },
+  OwnProjectReply: { id: 1, name: 'Shop', locale: 'en-AU', timezone: 'Australia/Sydney' },
   ProjectInput: { name: 'Shop', locale: 'en-AU', timezone: 'Australia/Sydney', website_url: 'https://shop.example.com' },
   ProjectDeletion: { name: 'Shop' },
   ProjectSizeReply: { users: 48_210, messages: 912_440, waiting_messages: 1200, campaigns: 31, journeys: 4, lists: 12, keys: 3 },

@@ -168,6 +168,130 @@ describe('Customer.io', () => {
   })
 })
 
+describe('who has opted out', () => {
+  const HEADER = 'id,email,phone,unsubscribed,cio_subscription_preferences\n'
+
+  /** Runs the command until its write with this number, which fails as when the connection breaks. Returns whether it had one. */
+  async function runUntilWrite(w: World, failing: number, ...args: string[]): Promise<boolean> {
+    let writes = 0
+    const call = async (method: string, path: string, body?: object) => {
+      if (method !== 'GET' && ++writes === failing) throw new CommandError('The connection broke.')
+      return callOf(w)(method, path, body)
+    }
+    await importFrom(importOptions(args), call, () => undefined).catch((error: unknown) => {
+      if (!(error instanceof CommandError)) throw error
+    })
+    return writes >= failing
+  }
+
+  test('of everything is suppressed before the user is saved, wherever the import breaks off', async () => {
+    await using w = await world()
+    let writes = 0
+    for (let isBroken = true; isBroken; ) {
+      const failing = ++writes
+      const file = await fileWith(`${HEADER}k${failing},kim${failing}@example.com,+6149157015${failing},true,\n`)
+      isBroken = await runUntilWrite(w, failing, 'customerio', 'users', file)
+      const { status, body } = await w.get(`/api/client/users/k${failing}`)
+      if (status === 200) expect(body.suppressions.map(({ channel }: { channel: string }) => channel)).toEqual(['email', 'text'])
+      if (!isBroken) expect(body).toMatchObject({ email: `kim${failing}@example.com` })
+    }
+    expect(writes).toBe(3)
+  })
+
+  test('of a type has no address before that is stored, wherever the import breaks off', async () => {
+    await using w = await world()
+    const type = (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email', default_state: 1 })).body.id as number
+    const preferences = '"{""topics"":{""topic_1"":false}}"'
+    let writes = 0
+    for (let isBroken = true; isBroken; ) {
+      const failing = ++writes
+      const file = await fileWith(`${HEADER}k${failing},kim${failing}@example.com,+6149157015${failing},false,${preferences}\n`)
+      isBroken = await runUntilWrite(w, failing, 'customerio', 'users', file, '--topics', `topic_1=${type}`)
+      const { status, body } = await w.get(`/api/client/users/k${failing}`)
+      const isReachable = status === 200 && (body.email ?? body.phone) !== null
+      if (isReachable) expect(await statesOf(w, `k${failing}`, [type])).toEqual([0])
+      if (!isBroken) expect(body).toMatchObject({ email: `kim${failing}@example.com`, phone: `+6149157015${failing}` })
+    }
+    expect(writes).toBe(4)
+  })
+})
+
+test('users are imported, so that they enter journeys only where the entrance says so', async () => {
+  await using w = await world()
+  await run(w, 'customerio', 'users', exported('customerio-users.csv'), '--topics', `topic_2=${await newType(w, 'Offers')}`)
+  await w.drain()
+  for (const id of ['42', '43']) {
+    const { results } = (await w.get(`/api/client/users/${id}/events?name=user_created`)).body
+    expect(results).toMatchObject([{ name: 'user_created', data: { is_import: true } }])
+  }
+})
+
+describe('addresses', () => {
+  const HEADER = 'id,email,phone,language,timezone,unsubscribed\n'
+  const users = async (w: World, rows: string) => run(w, 'customerio', 'users', await fileWith(HEADER + rows))
+  const withoutCountry = async (w: World) =>
+    w.patch(`/api/client/projects/${w.projectId}`, { locale: 'en', timezone: 'UTC' }, { key: w.keys.organisation })
+
+  test('that are suppressed are phone numbers as the user would dial them, like those that are saved', async () => {
+    await using w = await world()
+    await withoutCountry(w)
+    await users(w, '1,ana@example.com,0412 345 678,en-AU,Australia/Sydney,true\n2,kim@example.com,(0412) 345 679,,Australia/Sydney,true\n')
+    expect(await userOf(w, '1')).toMatchObject({ email: 'ana@example.com', phone: '+61412345678' })
+    expect(await suppressed(w)).toEqual([
+      'email ana@example.com unsubscribed_all',
+      'email kim@example.com unsubscribed_all',
+      'text +61412345678 unsubscribed_all',
+      'text +61412345679 unsubscribed_all',
+    ])
+  })
+
+  test('without a country are phone numbers of the project’s', async () => {
+    await using w = await world()
+    await users(w, '1,,0412 345 678,,,true\n')
+    expect(await userOf(w, '1')).toMatchObject({ phone: '+61412345678' })
+    expect(await suppressed(w)).toEqual(['text +61412345678 unsubscribed_all'])
+  })
+
+  test('that are none refuse their row, and the others are saved with their opt-outs', async () => {
+    await using w = await world()
+    const lines = await users(
+      w,
+      '1,ana@example.com,ask her,,,true\n2,no address,,,,true\n3,kim@example.com,12,,,true\n4,lee@example.com,+61491570156,,,true\n',
+    )
+    expect(lines).toEqual([
+      'Row 1: The value "ask her" of phone is not a phone number. Start it with + and the country code.',
+      'Row 2: The value "no address" of email is not an email address.',
+      'Row 3: The value "12" of phone is not a phone number. Start it with + and the country code.',
+      'Saved 1 user, 0 subscription states and 2 suppressed addresses.',
+      'Refused 3 rows.',
+    ])
+    expect(await suppressed(w)).toEqual(['email lee@example.com unsubscribed_all', 'text +61491570156 unsubscribed_all'])
+  })
+
+  test('that are none refuse their row of a file of suppressed addresses', async () => {
+    await using w = await world()
+    const file = await fileWith('email\nana@example.com\nno address\nkim@example.com\n')
+    expect(await run(w, 'customerio', 'suppressions', file, '--reason', 'manual')).toEqual([
+      'Row 2: The value "no address" of email is not an email address.',
+      'Suppressed 2 addresses.',
+      'Refused 1 row.',
+    ])
+    expect(await suppressed(w)).toEqual(['email ana@example.com manual', 'email kim@example.com manual'])
+  })
+
+  test('of erased users are found in any notation', async () => {
+    await using w = await world()
+    await withoutCountry(w)
+    const row = '1,,0412 345 678,en-AU,,\n'
+    await users(w, row)
+    await w.drain()
+    expect((await w.delete('/api/client/users/1')).status).toBe(204)
+    await w.drain()
+    expect(await users(w, row)).toContain('Refused 1 row.')
+    expect((await w.get('/api/client/users')).body.results).toEqual([])
+  })
+})
+
 describe('Braze', () => {
   test('users get their attributes, custom attributes and opt-outs', async () => {
     await using w = await world()
@@ -343,7 +467,7 @@ test('a long file is sent in requests of 100 users', async () => {
 test('requests stay below the limit on their size, and a row that is larger by itself is refused', async () => {
   const bodies: object[][] = []
   const call = async (_method: string, _path: string, body?: object) => {
-    bodies.push(body as object[])
+    if (body) bodies.push(body as object[])
     return { results: [] }
   }
   const rows = Array.from({ length: 30 }, (_, at) => `${at},${(at === 7 ? 'é' : 'x').repeat(at === 7 ? 600_000 : 60_000)}\n`)
@@ -360,9 +484,9 @@ test('requests stay below the limit on their size, and a row that is larger by i
 
 test('users that the API refuses are printed, and the others are saved', async () => {
   await using w = await world()
-  const file = await fileWith('id;email\n1;ana@example.com\n2;no address\n3;lee@example.com\n')
+  const file = await fileWith(`id;email\n1;ana@example.com\n${'x'.repeat(256)};kim@example.com\n3;lee@example.com\n`)
   const lines = await run(w, 'customerio', 'users', file)
-  expect(lines[0]).toMatch(/^Row 2: .*email/)
+  expect(lines[0]).toMatch(/^Row 2: .*external_id/)
   expect(lines.slice(1)).toEqual(['Saved 2 users, 0 subscription states and 0 suppressed addresses.', 'Refused 1 row.'])
 })
 

@@ -1,8 +1,11 @@
 /** `carillon import-from`: users, opt-outs, suppressed addresses and templates from the export files of other products. */
+
+import type { PhoneDefaults } from '../../lib/phone.ts'
 import { trimEndMatching } from '../../lib/text.ts'
 import type { Call } from '../call-api.ts'
 import { readArguments, UsageError } from '../command.ts'
 import { OPTIONS } from '../options.ts'
+import { emailProblem, withAddresses } from './addresses.ts'
 import type { ExportedUser, Product, Reason, Row, Suppression } from './product.ts'
 import { textOf } from './product.ts'
 import * as products from './products.ts'
@@ -107,6 +110,7 @@ async function importUsers(options: ImportOptions, call: Call, print: (line: str
     total.refused += refusals.length
     for (const { number, message } of refusals) print(`Row ${number}: ${message}`)
   }
+  const project = isDryRun ? undefined : ((await call('GET', '/api/client/projects/me')) as PhoneDefaults)
   let batch: Batch = []
   let bytes = 0
   const send = async () => {
@@ -120,7 +124,7 @@ async function importUsers(options: ImportOptions, call: Call, print: (line: str
     bytes = 0
   }
   for await (const { number, ...read } of rowsOf(file)) {
-    const user = 'problem' in read ? read.problem : userOf(read.row, options)
+    const user = 'problem' in read ? read.problem : userOf(read.row, options, project)
     if (typeof user === 'string') {
       report([{ number, message: user }])
       continue
@@ -140,7 +144,7 @@ async function importUsers(options: ImportOptions, call: Call, print: (line: str
 /** A number with its noun. */
 const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
-/** What would be sent. The API checks addresses and other values only when they are. */
+/** What would be sent. The API checks most values only when they are. */
 function planned(
   batch: { user: ExportedUser }[],
   { subscriptionId, topics }: Omit<Target, 'call'>,
@@ -158,13 +162,14 @@ function planned(
 }
 
 /** The user of a row, or why there is none. */
-function userOf(row: Row, { product, id: header, types }: ImportOptions): ExportedUser | string {
+function userOf(row: Row, { product, id: header, types }: ImportOptions, project: PhoneDefaults | undefined): ExportedUser | string {
   const id = (header === undefined ? product.ids : [header]).map((name) => textOf(row[name])).find((value) => value !== undefined)
   if (id === undefined) return `The row has no id in ${(header === undefined ? product.ids : [header]).join(' or ')}.`
   const exported = product.user(row, id)
   const result = converted(exported.user.data, types)
   if ('problem' in result) return result.problem
-  const user = { ...exported, user: { ...exported.user, data: result.data } }
+  const user = withAddresses({ ...exported, user: { ...exported.user, data: result.data } }, project)
+  if (typeof user === 'string') return user
   // A request with it would be refused as a whole.
   return bytesOf(user) > BATCH_BYTES_MAX ? USER_TOO_LARGE : user
 }
@@ -195,6 +200,8 @@ async function importSuppressions(options: ImportOptions, call: Call, print: (li
 function suppressionOf(row: Row, options: ImportOptions): Suppression | string {
   const address = textOf(row.email ?? row['Email Address'] ?? row.Email)
   if (address === undefined) return 'The row has no address in the column `email`.'
+  const problem = emailProblem(address)
+  if (problem !== undefined) return problem
   const reason = options.reason ?? options.product.reason(row)
   return reason === undefined ? 'The row has no reason. Pass --reason.' : { channel: 'email', address, reason }
 }

@@ -29,41 +29,64 @@ export const bytesOf = ({ user }: ExportedUser): number => Buffer.byteLength(JSO
 
 const ERASED = 'A user with this address was erased. Lift the suppression of the address first if the user agreed to come back.'
 
-/** Saves a batch of users with their consent, without those who were erased. Returns what was saved and what was refused. */
+/**
+ * Saves a batch of users with their consent, without those who were erased. Wherever this breaks off, nobody can be reached whose opt-out is not
+ * stored: addresses are suppressed first, and who opted out of a type gets the addresses last. Returns what was saved and what was refused.
+ */
 export async function sendUsers(given: Batch, target: Target): Promise<{ counts: Counts; refusals: Refusal[] }> {
   const erased = await mapWithConcurrency(given, REQUESTS_AT_ONCE, ({ user }) => isErased(user, target))
   const batch = given.filter((_, at) => !erased[at])
-  const reply: BatchReply = batch.length > 0 ? await saveBatch(batch, target) : { results: [] }
-  const refusals = [
-    ...given.flatMap(({ number }, at) => (erased[at] ? [{ number, message: ERASED }] : [])),
-    ...reply.results.flatMap(({ index, error }) => (error ? [{ number: batch[index]?.number ?? 0, message: error.message }] : [])),
-  ].toSorted((a, b) => a.number - b.number)
-  const saved = batch.filter((_, index) => !reply.results[index]?.error).map(({ user }) => user)
-  const states = await sendStates(saved, target)
   const suppressions = await sendSuppressions(
-    saved.flatMap((user) => suppressionsOf(user, target)),
+    batch.flatMap(({ user }) => suppressionsOf(user, target)),
+    target,
+  )
+  const optedOut = new Set(batch.filter(({ user }) => optsOutOfType(user, target)).map(idOf))
+  const first = await saveBatch(
+    batch.map((item) => (optedOut.has(idOf(item)) ? withoutAddresses(item) : item)),
+    target,
+  )
+  const refusedFirst = new Set(first.map(({ number }) => number))
+  const saved = batch.filter(({ number }) => !refusedFirst.has(number))
+  const states = await sendStates(
+    saved.map(({ user }) => user),
+    target,
+  )
+  const last = await saveBatch(
+    saved.filter((item) => optedOut.has(idOf(item))),
     target,
   )
   if (target.listId !== undefined && saved.length > 0)
-    await target.call('POST', `/api/client/lists/${target.listId}/users`, { external_ids: saved.map(({ user }) => user.external_id) })
-  return { counts: { users: saved.length, refused: refusals.length, states, suppressions }, refusals }
+    await target.call('POST', `/api/client/lists/${target.listId}/users`, { external_ids: saved.map(({ user }) => user.user.external_id) })
+  const refusals = [...given.flatMap(({ number }, at) => (erased[at] ? [{ number, message: ERASED }] : [])), ...first, ...last].toSorted(
+    (a, b) => a.number - b.number,
+  )
+  return { counts: { users: given.length - refusals.length, refused: refusals.length, states, suppressions }, refusals }
+}
+
+const idOf = ({ user }: Batch[number]): string => user.user.external_id
+
+/** Whether an opt-out of a subscription type is to be stored, which a user must have before. */
+const optsOutOfType = (user: ExportedUser, target: Target): boolean => statesOf(user, target).some(({ state }) => state === 0)
+
+function withoutAddresses({ user, number }: Batch[number]): Batch[number] {
+  const { email: _, phone: __, ...rest } = user.user
+  return { user: { ...user, user: rest }, number }
+}
+
+/** Saves users. Returns those that the API refused. */
+async function saveBatch(batch: Batch, { call }: Target): Promise<Refusal[]> {
+  if (batch.length === 0) return []
+  const body = batch.map(({ user }) => user.user)
+  const { results } = (await call('POST', '/api/client/users/batch?import=true', body)) as BatchReply
+  return results.flatMap(({ index, error }) => (error ? [{ number: batch[index]?.number ?? 0, message: error.message }] : []))
 }
 
 type BatchReply = { results: { index: number; error?: { message: string } }[] }
 
-const saveBatch = async (batch: Batch, { call }: Target) =>
-  (await call(
-    'POST',
-    '/api/client/users/batch',
-    batch.map(({ user }) => user.user),
-  )) as BatchReply
-
-const ADDRESS_LENGTH_MAX = 254
-
-/** Whether an address is that of an erased user. A request that gives it to a user would lift its suppression, as a new sign-up does. */
+/** Whether an address is that of an erased user, whom the file would bring back. */
 async function isErased({ user: { email, phone } }: ExportedUser, { call }: Target): Promise<boolean> {
   for (const q of [email, phone]) {
-    if (q === undefined || q.length > ADDRESS_LENGTH_MAX) continue
+    if (q === undefined) continue
     const { results } = (await call('GET', `/api/client/suppressions?${new URLSearchParams({ q })}`)) as { results: { reason: string }[] }
     if (results.some(({ reason }) => reason === 'erased')) return true
   }

@@ -6,8 +6,8 @@ import { pathId } from '../../lib/path-params.ts'
 import type { Role } from '../../lib/roles.ts'
 import { Page } from '../../lib/shapes.ts'
 import { projectListing } from './queries.ts'
-import { ListedProject, Project, ProjectChanges, ProjectDeletion, ProjectInput, ProjectSize } from './schema.ts'
-import { getProject, listProjects, type OnTimeZone, presentProject, roleIn, updateProject } from './service.ts'
+import { ListedProject, OwnProject, Project, ProjectChanges, ProjectDeletion, ProjectInput, ProjectSize } from './schema.ts'
+import { findProject, getProject, listProjects, type OnTimeZone, presentOwn, presentProject, roleIn, updateProject } from './service.ts'
 
 const params = { projectId: pathId<ProjectId>() }
 
@@ -51,6 +51,16 @@ export const projectRoutes = ({ createProject, hasProvider, readableProjects, on
     list: projectListing,
     reply: Page(ListedProject),
     run: async (ctx, { page }) => listProjects(ctx, page, await readableProjects(ctx)),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/projects/me',
+    summary: 'Read the project of the key.',
+    description:
+      'Phone numbers of users without a country code are read as numbers of the user’s country, or else of this `locale` and `timezone`.',
+    access: { secret: 'support' },
+    reply: OwnProject,
+    run: async (ctx) => presentOwn(await findProject(ctx, ctx.projectId)),
   }),
   route({
     method: 'GET',

@@ -73,6 +73,10 @@ export type ProjectRow = Static<typeof ProjectRow>
 /** A project in a list. */
 export const ListedProject = Exact({ ...columns, created_at: Timestamp, updated_at: Timestamp })
 
+/** What any key may know of its own project. */
+export const OwnProject = Exact({ id: columns.id, name: columns.name, locale: columns.locale, timezone: columns.timezone })
+export type OwnProject = Static<typeof OwnProject>
+
 /** A single project in replies. */
 export const Project = Exact({
   ...columns,

@@ -9,7 +9,7 @@ import { canonicalTimeZone } from '../../lib/time-zones.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
 import { lockProject } from './deletion.queries.ts'
 import * as queries from './queries.ts'
-import type { Project, ProjectChanges, ProjectInput, ProjectRow } from './schema.ts'
+import type { OwnProject, Project, ProjectChanges, ProjectInput, ProjectRow } from './schema.ts'
 
 /** Throws 429 if the organisation has the maximum number of projects. Keeps others from adding one until the transaction ends. */
 export async function requireProjectRoom(ctx: InTx<OrganisationCtx>): Promise<void> {
@@ -101,3 +101,6 @@ export const presentProject = (project: ProjectRow, has_provider: boolean, role:
   role,
   has_provider,
 })
+
+/** A project for its own keys. */
+export const presentOwn = ({ id, name, locale, timezone }: ProjectRow): OwnProject => ({ id, name, locale, timezone })

@@ -108,6 +108,14 @@ describe('the address of an erased user', () => {
     expect(recipientsOf(relay)).toEqual(['ana@example.com'])
   })
 
+  test('stays suppressed if a request imports the user', async () => {
+    await using w = await world()
+    await eraseAna(w)
+    await w.post('/api/client/users/batch?import=true', [ANA])
+    await w.drain()
+    expect((await w.get('/api/client/users/ana')).body).toMatchObject({ email: ANA.email, suppressions: [{ reason: 'erased' }] })
+  })
+
   test('gets messages also if the user signs up again before the erasure is done', async () => {
     await using relay = await openRelay()
     await using w = await world()

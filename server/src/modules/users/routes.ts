@@ -16,7 +16,7 @@ import { deleteUser, type EraseElsewhere, getErasure } from './erasure.ts'
 import { UserExport } from './export.ts'
 import { namedUser } from './named-user.ts'
 import { userListing } from './pages.queries.ts'
-import { BatchResult, Device, DeviceInput, Erasure, Session, User, UserBatch, UserDetails, UserWithDevices } from './schema.ts'
+import { BatchQuery, BatchResult, Device, DeviceInput, Erasure, Session, User, UserBatch, UserDetails, UserWithDevices } from './schema.ts'
 import {
   deleteAttribute,
   type FindSuppressions,
@@ -60,7 +60,7 @@ const attributeAudit = audits('attribute', {
 
 /** Verbs that need other modules: what they store about merged users moves too. */
 type Verbs = EraseElsewhere & {
-  saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<Written<BatchResult>>
+  saveUsers(ctx: ProjectCtx, items: unknown[], options: { isImport: boolean }): Promise<Written<BatchResult>>
   suppressionsOf: FindSuppressions
   exportUser(ctx: ProjectCtx, name: string): Promise<Download>
 }
@@ -74,9 +74,10 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser, ...elsewhere
     access: { secret: 'editor' },
     audit: { none: 'users are not configuration' },
     essential: true,
+    query: BatchQuery,
     body: UserBatch,
     reply: BatchResult,
-    run: (ctx, { body }) => saveUsers(ctx, body),
+    run: (ctx, { query, body }) => saveUsers(ctx, body, { isImport: query.import === 'true' }),
   }),
   route({
     method: 'GET',

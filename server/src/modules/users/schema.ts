@@ -42,6 +42,16 @@ export type UserUpsert = Static<typeof UserUpsert> & { [path: `data.${string}`]:
 /** The envelope of a batch. Items are checked one by one. */
 export const UserBatch = Type.Array(UserUpsert, { minItems: 1, maxItems: BATCH_MAX, itemwise: true })
 
+export const BatchQuery = Exact({
+  import: Type.Optional(
+    OneOf(['true', 'false'], {
+      description:
+        'Whether the users come from another system. If `true`, new ones enter only journeys whose entrance has `imports`, and the users have not signed up: an address that is suppressed as `erased` stays so.',
+      default: 'false',
+    }),
+  ),
+})
+
 const identity = { id: IdOf<UserId>(), project_id: IdOf<ProjectId>() }
 const fields = {
   anonymous_id: Nullable(Type.String()),
