@@ -106,6 +106,13 @@ describe('a bounce', () => {
     expect(await kim.events()).toMatchObject([{ data: { classification: 'sender-reputation', suppressed: false } }])
   })
 
+  test('whose text has an address of the Internet that looks like a status code suppresses nothing', async () => {
+    await using kim = await sentToKim()
+    await kim.report(bounceMail({ status: '5.7.1', diagnostic: '550 Message from 198.5.1.1 refused' }))
+    expect(await suppressed(kim.w)).toEqual([])
+    expect(await kim.events()).toMatchObject([{ data: { enhanced_code: '5.7.1', suppressed: false } }])
+  })
+
   test('that comes twice counts once', async () => {
     await using kim = await sentToKim()
     await kim.report(bounceMail({}))

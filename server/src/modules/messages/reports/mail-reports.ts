@@ -17,6 +17,7 @@ import {
   type ReturnPath,
   readReturnPath,
   recordSiteComplaint,
+  statusIn,
   worstOf,
 } from '../../mta/index.ts'
 import { readMailReport } from '../../mta/tasks.ts'
@@ -148,7 +149,7 @@ function ofDelivery(delivery: ReportedDelivery | undefined, { at, ownAddresses }
   if (!delivery || !(delivery.action === 'failed' || delivery.action === 'delayed')) return undefined
   const { action, status, diagnostic } = delivery
   const code = Number(/^(?:smtp; ?)?([245]\d\d)\b/i.exec(diagnostic)?.[1] ?? 0)
-  const enhanced_code = /\b([245]\.\d{1,3}\.\d{1,3})\b/.exec(diagnostic)?.[1] ?? status ?? undefined
+  const enhanced_code = statusIn(diagnostic) ?? status ?? undefined
   if (action === 'delayed') return { what: 'delayed', at, diagnostic: shortened(diagnostic) }
   const reply = { response: diagnostic, ...(code > 0 && { code }), ...(enhanced_code !== undefined && { enhancedCode: enhanced_code }) }
   const said = classify(reply, { ownAddresses: ownAddresses() })
