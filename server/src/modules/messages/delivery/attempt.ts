@@ -178,16 +178,17 @@ async function warmUpOf(
 /** Where the email of a domain goes. The resolver caches what it finds. */
 async function findRoute(
   { mail: { resolver } }: ProjectCtx,
-  { mail, domain }: Group,
+  { mail, domain, recipients }: Group,
 ): Promise<{ routing: Routing; policy: MtaStsPolicy | null; mxHosts: string[] }> {
+  const facts = { domain, attempt: Math.max(...recipients.map(({ attempts }) => attempts)), siteOf: siteKeyOf }
   // A report about TLS is delivered whatever TLS is worth (RFC 8460 §5.3).
   if (mail.source === 'report') {
     const mx = await resolver.mx(domain)
-    const routing = routeOf({ domain, mx: mx.is === 'hosts' ? { ...mx, isSecure: false } : mx, policy: null, siteOf: siteKeyOf })
+    const routing = routeOf({ ...facts, mx: mx.is === 'hosts' ? { ...mx, isSecure: false } : mx, policy: null })
     return { routing, policy: null, mxHosts: namesOf(mx) }
   }
   const [mx, policy] = await Promise.all([resolver.mx(domain), resolver.policy(domain)])
-  return { routing: routeOf({ domain, mx, policy, siteOf: siteKeyOf }), policy, mxHosts: namesOf(mx) }
+  return { routing: routeOf({ ...facts, mx, policy }), policy, mxHosts: namesOf(mx) }
 }
 
 /** All hosts of a domain, because they are its site. A route has those that are tried. */
