@@ -2012,6 +2012,7 @@ CREATE UNIQUE INDEX users_by_external_id ON users USING btree (project_id, exter
 CREATE INDEX users_by_merged_into ON users USING btree (project_id, merged_into) WHERE (merged_into IS NOT NULL);
 CREATE INDEX users_by_phone ON users USING btree (project_id, phone) WHERE (phone IS NOT NULL);
 CREATE INDEX users_by_project ON users USING btree (project_id, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
+CREATE INDEX users_merged ON users USING btree (project_id, merged_at) WHERE (merged_at IS NOT NULL);
 CREATE INDEX users_sorted_by_created_at ON users USING btree (project_id, created_at, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
 CREATE INDEX users_sorted_by_email ON users USING btree (project_id, email, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
 CREATE INDEX users_sorted_by_external_id ON users USING btree (project_id, external_id, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));

@@ -23,12 +23,16 @@ const CONTENT: Record<string, object> = {
   in_app: { title: 'Thanks', body: 'Thanks' },
 }
 
-/** Starts a campaign that sends one message for each event `order`. */
-export async function answerOrders(w: World, channel: 'email' | 'text' | 'push' | 'in_app' = 'email'): Promise<{ id: CampaignId }> {
+/** Starts a campaign that sends one message for each event `order`, whose template has `more` beside its content. */
+export async function answerOrders(
+  w: World,
+  channel: 'email' | 'text' | 'push' | 'in_app' = 'email',
+  more: object = {},
+): Promise<{ id: CampaignId }> {
   const subscription_id = await subscriptionTo(w, channel)
   const made = await w.post(CAMPAIGNS, { type: 'trigger', name: 'Thanks', subscription_id, event_name: 'order' })
   expect(made.status, made.text).toBe(201)
-  const put = await w.put(`${CAMPAIGNS}/${made.body.id}/templates/en`, CONTENT[channel])
+  const put = await w.put(`${CAMPAIGNS}/${made.body.id}/templates/en`, { ...CONTENT[channel], ...more })
   expect(put.status, put.text).toBe(200)
   await write(w, made.body, { state: 'running' })
   return made.body

@@ -28,14 +28,14 @@ const Row = Type.Object({
 })
 
 /** An email to kim that a relay accepted, and an open port for reports on it. */
-async function sentToKim(env: Record<string, string> = {}) {
+async function sentToKim(env: Record<string, string> = {}, bcc = '') {
   const closing = new AsyncDisposableStack()
   const w = closing.use(await world({ env: { INBOUND_PORT: '0', REPORT_ADDRESSES: REPORTS, ...env } }))
   const relay = closing.use(await openRelay())
   const receiver = await w.receiver()
   expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: TYPES })).status).toBe(201)
   await sendOver(w, relay)
-  const campaign = await answerOrders(w)
+  const campaign = await answerOrders(w, 'email', bcc === '' ? {} : { bcc })
   await w.users('kim')
   await order(w, 'kim')
   await w.drain()
@@ -106,6 +106,13 @@ describe('a bounce', () => {
     expect(await kim.events()).toMatchObject([{ data: { classification: 'sender-reputation', suppressed: false } }])
   })
 
+  test('whose text has an address of the Internet that looks like a status code suppresses nothing', async () => {
+    await using kim = await sentToKim()
+    await kim.report(bounceMail({ status: '5.7.1', diagnostic: '550 Message from 198.5.1.1 refused' }))
+    expect(await suppressed(kim.w)).toEqual([])
+    expect(await kim.events()).toMatchObject([{ data: { enhanced_code: '5.7.1', suppressed: false } }])
+  })
+
   test('that comes twice counts once', async () => {
     await using kim = await sentToKim()
     await kim.report(bounceMail({}))
@@ -172,6 +179,52 @@ describe('a bounce', () => {
     expect(await messageOf(kim.w)).toMatchObject({ state: 'skipped' })
     expect(await suppressed(kim.w)).toEqual([])
     expect(await kim.events()).toEqual([])
+  })
+})
+
+describe('a bounce of an email with a copy', () => {
+  const BOSS = 'boss@example.net'
+  const subscribed = async (w: World) => JSON.stringify((await w.get('/api/client/users/kim/subscriptions')).body)
+
+  test.each<[string, string | undefined]>([
+    ['the copy', BOSS],
+    ['another address', 'victim@example.org'],
+  ])('that has its Message-ID alone and names %s is an event, and suppresses nobody', async (_, recipient) => {
+    await using kim = await sentToKim({}, BOSS)
+    await kim.report(bounceMail({ ...(recipient && { recipient }), returned: [`Message-ID: ${kim.messageId}`] }), REPORTS)
+    await nothingChanged(kim.w)
+    expect(await kim.events()).toMatchObject([
+      { type: 'delivery.dsn-perm-fail', data: { message_id: kim.id, to: recipient, suppressed: false, asynchronous: true } },
+    ])
+  })
+
+  test('of a relay that names the copy suppresses nobody', async () => {
+    await using kim = await sentToKim({}, BOSS)
+    await kim.report(bounceMail({ recipient: 'Boss@example.net' }))
+    await nothingChanged(kim.w)
+    expect(await kim.events()).toMatchObject([{ data: { to: 'boss@example.net', suppressed: false } }])
+  })
+
+  test('that names the recipient beside the copy is of the recipient, as it says of that one', async () => {
+    await using kim = await sentToKim({}, BOSS)
+    const copy = ['Final-Recipient: rfc822; boss@example.net', 'Action: failed', 'Status: 5.1.1', '']
+    const full = { status: '5.2.2', diagnostic: '552 5.2.2 Mailbox full' }
+    await kim.report(bounceMail({ ...full, recipient: 'forward@example.org', original: 'KIM@example.com', more: copy }))
+    expect(await messageOf(kim.w)).toMatchObject({ state: 'bounced', reason: 'soft_bounce' })
+    expect(await suppressed(kim.w)).toEqual([])
+  })
+
+  test('that has its Message-ID alone suppresses the recipient that it names', async () => {
+    await using kim = await sentToKim({}, BOSS)
+    await kim.report(bounceMail({ returned: [`Message-ID: ${kim.messageId}`] }), REPORTS)
+    expect(await suppressed(kim.w)).toEqual([['kim@example.com', 'hard_bounce']])
+  })
+
+  test('is a complaint that names the copy, which ends no subscription', async () => {
+    await using kim = await sentToKim({}, BOSS)
+    await kim.report(complaintMail('abuse', [`Original-Rcpt-To: ${BOSS}`], [`Message-ID: ${kim.messageId}`]), REPORTS)
+    await nothingChanged(kim.w)
+    expect(await subscribed(kim.w)).not.toContain('"complaint"')
   })
 })
 

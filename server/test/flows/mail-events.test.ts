@@ -212,6 +212,19 @@ describe('what the DNS says decides the events of an attempt', () => {
   })
 })
 
+test('the sixth host of a domain takes the email when the first five are dead', async () => {
+  const domain = newDomain()
+  const hosts = Array.from({ length: 6 }, (_, at) => `mx${at}.${domain}`)
+  for (const host of hosts.slice(0, 5)) w.internet.dns.set(host, { aaaa: [REFUSING_ADDRESS] })
+  const { counts } = w.internet.host(`mx5.${domain}`)
+  w.internet.dns.set(domain, { mx: hosts.map((host, at) => [at, host]) })
+  const address = await w.mailTo(domain)
+  expect(typesOf(await w.events(address))).toContain('dsn-temp-fail')
+  w.advance('10 minutes')
+  expect(dataOf(await w.events(address), 'delivery.delivered')).toMatchObject({ host: `mx5.${domain}` })
+  expect(counts.accepted).toBe(1)
+})
+
 test('the events of reports that come later name the email as those of its delivery do', async () => {
   const address = await w.mailTo(domainOf({}))
   const { from, rfc_message_id, message_id: mail_id } = dataOf(await w.events(address), 'delivery.delivered') ?? {}

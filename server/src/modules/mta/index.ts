@@ -66,7 +66,7 @@ export {
   type RequestedReports,
 } from './queue/schema.ts'
 export { exportMail } from './queue/user-data.queries.ts'
-export { deliveriesByRecipient, worstOf } from './reports/delivery-status.ts'
+export { deliveriesByRecipient, statusIn, worstOf } from './reports/delivery-status.ts'
 export { lockReportedRecipients, type ReportedRecipient, saveBounces } from './reports/queries.ts'
 export type { Feedback, MailReport, ReportedDelivery } from './reports/schema.ts'
 export { type ReturnPath, readReturnPath, returnPathFor } from './return-path.ts'

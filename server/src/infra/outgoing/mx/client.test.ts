@@ -724,6 +724,35 @@ describe('connections', () => {
     expect(route.hosts.map(({ host }) => hostOf(host).counts.made)).toEqual([2, 0])
   })
 
+  test('that were made for another email are not in what an email tells: neither its other hosts', async () => {
+    using client = open({}, { 'dead.test': { is: 'addresses', addresses: [REFUSING_ADDRESS], isSecure: false } })
+    const name = host({ script: { GREETING: { delayMs: 200 } } })
+    const [first, other] = [routeTo('dead.test', name), routeTo(name)].map((route) => ({ ...route, site: 'shared' })) as [Route, Route]
+    const limits = { connections: 1, mailsPerConnection: 100 }
+    let isRevoked = false
+    const delivering = client.deliver(first, { ...kim, mayBeSent: () => !isRevoked }, limits)
+    const waiting = client.deliver(other, kim, limits)
+    await expect.poll(() => hostOf(name).counts.made).toBe(1)
+    isRevoked = true
+    expect(outcomes(await delivering)).toEqual(['kim temporary recipient'])
+    const delivered = await waiting
+    expect([delivered.steps, outcomes(delivered)]).toEqual([[], ['kim delivered 250']])
+  })
+
+  test('that were made for another email are not in what an email tells: nor those that failed', async () => {
+    const clock = createTestClock()
+    using client = open({ clock, limits: { idleMs: 5000 } })
+    const busy = { GREETING: ({ connection }: At) => (connection === 2 ? '421 4.3.2 busy' : undefined) }
+    const name = host({ script: { ...busy, BODY: ({ connection }) => (connection === 1 ? { delayMs: 100 } : undefined) } })
+    const [first, other] = [routeTo(name, host()), routeTo(name)].map((route) => ({ ...route, site: 'shared' })) as [Route, Route]
+    const all = await many(client, first, 2, rarely(clock, 100))
+    expect(all.flatMap(outcomes)).toEqual(['kim delivered 250', 'kim delivered 250'])
+    clock.advance(2400)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(await client.deliver(other, kim, rarely(clock, 100))).toMatchObject({ steps: [] })
+    expect(hostOf(name).counts.made).toBe(2)
+  })
+
   const silent = (connections: number) => ({
     script: { BODY: ({ connection }: At) => (connection <= connections ? ends('silence') : undefined) },
   })

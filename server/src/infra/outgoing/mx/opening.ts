@@ -52,7 +52,7 @@ export type SessionEvents = {
 
 export type Unopened = { is: 'failed'; steps: DeliveryStep[]; outcome: UnopenedOutcome }
 /** `unwanted`: the search for a host has ended early. */
-export type Opened = { is: 'open'; session: MxSession } | Unopened | { is: 'unwanted'; steps: DeliveryStep[] }
+export type Opened = { is: 'open'; session: MxSession } | Unopened | { is: 'unwanted' }
 
 /** One host that is tried. `steps` grow with what happens. */
 type Visit = {
@@ -86,8 +86,7 @@ export async function openAt(
   const admitted = admissionsOf(tools, limits, isWanted)
   for (const [index, { host }] of route.hosts.entries()) {
     const tried = await tryHost({ tools, events, host, isLast: index === route.hosts.length - 1, route, limits, steps, admitted })
-    if (tried.is === 'open') return tried
-    if (tried.is === 'unwanted') return { is: 'unwanted', steps }
+    if (tried.is !== 'left') return tried
     reasons.push(tried)
   }
   return { is: 'failed', steps, outcome: outcomeOf(reasons, route) }

@@ -37,7 +37,7 @@ async function deliver(domain: string, isSecure = false, policy = egressPolicy([
   })
   const client = createMxClient({ policy, ca, clock, resolver, name: 'carillon.test', port: internet.mx.port, isLoopbackOnly: true })
   try {
-    const facts = { domain, mx: await resolver.mx(domain), policy: await resolver.policy(domain) }
+    const facts = { domain, mx: await resolver.mx(domain), policy: await resolver.policy(domain), attempt: 1 }
     const routing = routeOf({ ...facts, siteOf: (hosts) => hosts.map(({ host }) => host).join() })
     if (routing.is === 'unroutable') return [...routing.steps.map((step) => step.is), routing.outcome.is]
     const mail = { from: 'a@example.com', to: [`kim@${domain}`], content: Buffer.from('Subject: Hello\r\n\r\nHello\r\n') }

@@ -4,7 +4,7 @@ import { routeOf } from './route.ts'
 
 const hosts = [{ host: 'mx1.example.org', preference: 10 }]
 const found: MxAnswer = { is: 'hosts', hosts, isImplicit: false, isSecure: true, ttlS: 300 }
-const facts = { domain: 'example.org', policy: null, siteOf: () => 'site' }
+const facts = { domain: 'example.org', policy: null, attempt: 1, siteOf: () => 'site' }
 const policy: MtaStsPolicy = { id: '1', mode: 'enforce', mx: ['*.example.org'], maxAgeS: 86_400 }
 const route = { site: 'site', domain: 'example.org', hosts, isSecure: true, steps: [] }
 
@@ -55,10 +55,22 @@ describe('the route to a domain', () => {
     expect(routeOf({ ...facts, mx })).toEqual(expected)
   })
 
-  test('has five hosts, and the site of all', () => {
+  test('has five hosts at first, and the site of all', () => {
     const mx = { ...found, hosts: Array.from({ length: 7 }, (_, at) => ({ host: `mx${at}.example.org`, preference: 10 })) }
     const routing = routeOf({ ...facts, mx, siteOf: (all) => `${all.length} hosts` })
     expect(routing).toMatchObject({ route: { site: '7 hosts', hosts: mx.hosts.slice(0, 5) } })
+  })
+
+  test.each([5, 6, 7, 10, 20])('has each of %i hosts in one of the first seven attempts, the best two in all', (count) => {
+    const mx = { ...found, hosts: Array.from({ length: count }, (_, at) => ({ host: `mx${at}.example.org`, preference: at })) }
+    const attempts = Array.from({ length: 7 }, (_, at) => routeOf({ ...facts, mx, attempt: at + 1 }))
+    const tried = attempts.map((routing) => (routing.is === 'route' ? routing.route.hosts : []))
+    expect(new Set(tried.flat()).size).toBe(count)
+    for (const hosts of tried) {
+      expect(hosts).toHaveLength(5)
+      expect(hosts.slice(0, 2)).toEqual(mx.hosts.slice(0, 2))
+      expect(hosts).toEqual(hosts.toSorted((a, b) => a.preference - b.preference))
+    }
   })
 
   test.each<[number, number, MtaStsPolicy['mode'], true | undefined]>([

@@ -7,12 +7,20 @@ import type { DeliveryStep, RecipientOutcome, Route } from './outcome.ts'
 export type Routing = { is: 'route'; route: Route } | { is: 'unroutable'; steps: DeliveryStep[]; outcome: RecipientOutcome }
 
 const HOSTS_TRIED_MAX = 5
+/** The best hosts are tried in each attempt, because they are preferred; the others of a domain with more hosts take turns. */
+const HOSTS_ALWAYS_TRIED = 2
 
-/** The facts about a domain. `siteOf` returns the site that its hosts belong to, those included that are not tried. */
-export type DomainFacts = { domain: string; mx: MxAnswer; policy: MtaStsPolicy | null; siteOf(hosts: readonly MxHost[]): string }
+/** The facts about a domain, and which attempt it is, counted from 1. `siteOf` returns the site that its hosts belong to, those included that are not tried. */
+export type DomainFacts = {
+  domain: string
+  mx: MxAnswer
+  policy: MtaStsPolicy | null
+  attempt: number
+  siteOf(hosts: readonly MxHost[]): string
+}
 
 /** Decides where the mail of a domain goes (RFC 5321 §5.1, RFC 7505, RFC 8461). */
-export function routeOf({ domain, mx, policy, siteOf }: DomainFacts): Routing {
+export function routeOf({ domain, mx, policy, attempt, siteOf }: DomainFacts): Routing {
   switch (mx.is) {
     case 'hosts': {
       const steps: DeliveryStep[] = mx.isImplicit
@@ -20,7 +28,7 @@ export function routeOf({ domain, mx, policy, siteOf }: DomainFacts): Routing {
         : []
       const asked =
         policy?.mode === 'enforce' ? { enforcedHosts: policy.mx } : policy?.mode === 'testing' ? { isTested: true as const } : {}
-      const route = { site: siteOf(mx.hosts), domain, ...hostsTried(mx.hosts, policy), steps, isSecure: mx.isSecure, ...asked }
+      const route = { site: siteOf(mx.hosts), domain, ...hostsTried(mx.hosts, policy, attempt), steps, isSecure: mx.isSecure, ...asked }
       return { is: 'route', route }
     }
     case 'null-mx':
@@ -50,11 +58,21 @@ export function routeOf({ domain, mx, policy, siteOf }: DomainFacts): Routing {
 }
 
 /** The hosts that a policy does not name get no mail (RFC 8461 §4.1), so they do not count. Some are in the route, so that its steps tell of them. */
-function hostsTried(all: readonly MxHost[], policy: MtaStsPolicy | null): Pick<Route, 'hosts' | 'isPartial'> {
-  let [named, others] = [0, 0]
+function hostsTried(all: readonly MxHost[], policy: MtaStsPolicy | null, attempt: number): Pick<Route, 'hosts' | 'isPartial'> {
   const isNamed = ({ host }: MxHost) => policy?.mode !== 'enforce' || matchesMx(policy.mx, host)
-  const hosts = all.filter((host) => (isNamed(host) ? ++named : ++others) <= HOSTS_TRIED_MAX)
-  return { hosts, ...(named > HOSTS_TRIED_MAX && { isPartial: true }) }
+  const named = all.filter(isNamed)
+  const others = all.filter((host) => !isNamed(host))
+  const tried = new Set([...inTurn(named, attempt), ...others.slice(0, HOSTS_TRIED_MAX)])
+  return { hosts: all.filter((host) => tried.has(host)), ...(named.length > HOSTS_TRIED_MAX && { isPartial: true }) }
+}
+
+/** The hosts of an attempt: each host has its turn, so that email is delivered although the hosts before it are gone for days. */
+function inTurn(hosts: readonly MxHost[], attempt: number): readonly MxHost[] {
+  if (hosts.length <= HOSTS_TRIED_MAX) return hosts
+  const turns = hosts.slice(HOSTS_ALWAYS_TRIED)
+  const count = HOSTS_TRIED_MAX - HOSTS_ALWAYS_TRIED
+  const first = ((attempt - 1) * count) % turns.length
+  return [...hosts.slice(0, HOSTS_ALWAYS_TRIED), ...[...turns.slice(first), ...turns].slice(0, count)]
 }
 
 /** A permanent failure that no host was asked about, with the codes that the RFCs give it. */

@@ -169,13 +169,13 @@ function giveNext(state: State, session: MxSession): void {
 
 /** Returns false if the mail is not sent, because it may not be sent or the host cannot take it: it has its outcome then. */
 function give(session: MxSession, waiting: Waiting): boolean {
-  const { mail, steps } = waiting
+  const { mail, steps, route } = waiting
   const { connection, host } = session
   if (isRevoked(waiting)) {
     finish(waiting, { steps: [], recipients: sameFor(mail.to, REVOKED) })
     return false
   }
-  steps.push(...session.firstSteps.splice(0))
+  steps.push(...session.firstSteps.splice(0).filter((step) => isOnRoute(step, route)))
   const envelope = envelopeOf(mail)
   const lack = connection.lacks(envelope, mail.content.length)
   if (lack) {
@@ -186,6 +186,12 @@ function give(session: MxSession, waiting: Waiting): boolean {
   connection.send(waiting, envelope, mail.content, mail.mayBeSent)
   return true
 }
+
+/**
+ * Whether a step is at a host of the route. The session may have been opened for a mail of another project, whose other hosts can have the name of
+ * its domain, such as `example-com.mail.protection.outlook.com`.
+ */
+const isOnRoute = (step: DeliveryStep, { hosts }: Route): boolean => 'host' in step && hosts.some(({ host }) => host === step.host)
 
 function finished(state: State, session: MxSession, waiting: Waiting, { replies }: MailResult): void {
   const { connection, host } = session
@@ -236,13 +242,13 @@ async function open(state: State, mail: Waiting): Promise<void> {
     mail.isOpening = false
   }
   if (opened.is === 'failed') failed(state, mail, opened)
-  else if (opened.is === 'unwanted') reportLater(state, opened.steps)
-  else if (state.isClosed) opened.session.connection.destroy('ECLOSED', 'This server is stopping')
-  else if (!opened.session.isLeaving) {
+  else if (opened.is === 'open' && state.isClosed) opened.session.connection.destroy('ECLOSED', 'This server is stopping')
+  else if (opened.is === 'open' && opened.session.isLeaving) failed(state, mail, closedAtOnce(opened.session))
+  else if (opened.is === 'open') {
     state.sessions.add(opened.session)
     // The mail for which it was opened goes first, if it still waits.
     if (drop(state, mail)) give(opened.session, mail)
-  } else failed(state, mail, closedAtOnce(opened.session))
+  }
   distribute(state)
 }
 
@@ -256,11 +262,8 @@ function drop({ waiting }: State, mail: Waiting): boolean {
 function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void {
   const open = state.opening + [...state.sessions].filter(({ isLeaving }) => !isLeaving).length
   if (open > 0) state.taken = { connections: open, untilMs: performance.now() + TAKEN_MS }
-  if (!state.waiting.includes(mail)) {
-    // It was sent over another session meanwhile.
-    reportLater(state, steps)
-    return
-  }
+  // It was sent over another session meanwhile.
+  if (!state.waiting.includes(mail)) return
   mail.steps.push(...steps)
   mail.failed = outcome
   if (state.opening > 0 || canBeCarried(state, mail)) return
@@ -270,13 +273,6 @@ function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void
     other.failed = { ...outcome, isShared: true }
   }
 }
-
-/** The next mail reports the failure, so that the site gets fewer connections. */
-const reportLater = ({ sessions }: State, steps: DeliveryStep[]) =>
-  sessions
-    .values()
-    .next()
-    .value?.firstSteps.push(...steps)
 
 const canBeCarried = ({ sessions, limits }: State, { route }: Waiting, mailsMax = Number.POSITIVE_INFINITY): boolean =>
   [...sessions].some((session) => !session.isLeaving && session.mails < mailsMax && mayCarry(session, route, limits))

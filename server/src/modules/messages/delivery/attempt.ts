@@ -22,6 +22,7 @@ import { TRANSACTIONAL } from '../schema.ts'
 import type { Lease } from '../sending/lease.ts'
 import type { MailAttempt } from './events.ts'
 import { type Gated, holdAtSite } from './gate.ts'
+import { laterIfTemporary } from './later.ts'
 import type { Mailer } from './mailer.ts'
 import type { Claimed } from './refusals.ts'
 import { decide, NEW_CONNECTIONS, type Outcome } from './results.ts'
@@ -85,9 +86,9 @@ type Destination = {
 
 /** Waits for a place at the site, and delivers. */
 async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Leaving, to: Destination): Promise<MailAttempt | null> {
-  const { mail, domain } = group
-  const { site, route, policy, startedAt, lease } = to
-  const { scheduler, queues } = mailer.sites(ctx)
+  const { mail } = group
+  const { site, startedAt, lease } = to
+  const { queues } = mailer.sites(ctx)
   const wait = { steps: [], startedAt, elapsedMs: 0, site }
   const entry = await queues.enter(site, mail.priority)
   if (entry.is === 'postponed') {
@@ -97,44 +98,48 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Leaving, to: De
   try {
     using stops = await mailer.stops.watch(ctx, mail, site.key)
     if ((await lease.stillLeased(group.recipients)).size < group.recipients.length) return null
-    // The gate decides on it once more.
-    const givenBack = (): Outcome => ({ is: 'postponed', until: ctx.clock.now(), limit: null })
-    if (stops.isStopped()) return attemptOf(ctx, group, { ...wait, outcome: givenBack() })
+    if (stops.isStopped()) return attemptOf(ctx, group, { ...wait, outcome: givenBack(ctx) })
     const { recipients, warming, day } = await warmUpOf(ctx, group, site)
     if (recipients.length === 0 && warming) return attemptOf(ctx, group, { ...wait, outcome: warming })
-    return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
-      const rest = { ...(day !== null && { warmUpDay: day }), ...(warming && { outcome: warming }) }
-      if (content === null) return attemptOf(ctx, group, { ...wait, ...rest, ...ofAll(recipients, DELETED) })
-      const begun = ctx.clock.now()
-      const limits = { ...scheduler.connectionLimitsOf(site), admitConnection: () => scheduler.admitConnection(site) }
-      let isRevoked = false
-      const mayBeSent = () => {
-        isRevoked ||= stops.isStopped() || !lease.lasts(recipients)
-        return !isRevoked
-      }
-      const sent = { ...outgoing(ctx, { ...group, recipients }, content), mayBeSent }
-      const {
-        steps,
-        recipients: outcomes,
-        elapsedMs,
-        postponedTo,
-      } = await ctx.mail.client.deliver(usable(scheduler, site, route), sent, limits)
-      // Nothing of it is saved if another process has the recipients.
-      if (isRevoked) return attemptOf(ctx, group, { ...wait, ...ofAll(recipients, givenBack()), ...rest })
-      if (postponedTo !== undefined)
-        return attemptOf(ctx, group, {
-          ...wait,
-          ...ofAll(recipients, unsent(queues.tryAgainAt(site, mail.priority, postponedTo))),
-          ...rest,
-        })
-      record(scheduler, site, steps, outcomes)
-      const tls = tlsCountsOf({ domain, policy, steps, outcomes: outcomes.values() })
-      return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls, ...rest })
+    const rest = { ...(day !== null && { warmUpDay: day }), ...(warming && { outcome: warming }) }
+    const content = (content: Buffer | null) => deliverContent(ctx, mailer, { ...group, recipients }, { ...to, content, stops })
+    const ended = await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, content).catch((error) => {
+      // The warm-up gets its places back.
+      return ofAll(recipients, { is: 'postponed', until: laterIfTemporary(ctx, error), limit: null })
     })
+    return attemptOf(ctx, group, { ...wait, ...ended, ...rest })
   } finally {
     queues.leave(site)
   }
 }
+
+type Sending = Destination & { content: Buffer | null; stops: { isStopped(): boolean } }
+
+/** Delivers the content of an email, or says why it did not. */
+async function deliverContent(ctx: ProjectCtx, mailer: Mailer, group: Group, sending: Sending): Promise<Partial<Ended>> {
+  const { mail, domain, recipients } = group
+  const { site, route, policy, lease, content, stops } = sending
+  const { scheduler, queues } = mailer.sites(ctx)
+  if (content === null) return ofAll(recipients, DELETED)
+  const startedAt = ctx.clock.now()
+  const limits = { ...scheduler.connectionLimitsOf(site), admitConnection: () => scheduler.admitConnection(site) }
+  let isRevoked = false
+  const mayBeSent = () => {
+    isRevoked ||= stops.isStopped() || !lease.lasts(recipients)
+    return !isRevoked
+  }
+  const sent = { ...outgoing(ctx, group, content), mayBeSent }
+  const delivered = await ctx.mail.client.deliver(usable(scheduler, site, route), sent, limits)
+  // Nothing of it is saved if another process has the recipients.
+  if (isRevoked) return ofAll(recipients, givenBack(ctx))
+  const { steps, recipients: outcomes, elapsedMs, postponedTo } = delivered
+  if (postponedTo !== undefined) return ofAll(recipients, unsent(queues.tryAgainAt(site, mail.priority, postponedTo)))
+  record(scheduler, site, steps, outcomes)
+  return { steps, startedAt, elapsedMs, outcomes, tls: tlsCountsOf({ domain, policy, steps, outcomes: outcomes.values() }) }
+}
+
+/** The gate decides on it once more. */
+const givenBack = ({ clock }: ProjectCtx): Outcome => ({ is: 'postponed', until: clock.now(), limit: null })
 
 /** The site gets no new connection now. */
 const unsent = (until: Date): Outcome => ({ is: 'postponed', until, limit: NEW_CONNECTIONS })
@@ -156,26 +161,35 @@ async function warmUpOf(
   const target = warmUpTarget(ctx, mail, site.key)
   const { allowed, resumesAt, day } = await warmUpAllowance(ctx, target, recipients.length)
   if (allowed >= recipients.length) return { recipients, warming: null, day }
-  if (mail.priority === TRANSACTIONAL && (await isTransactional(mail))) {
+  const first = (until: Date) => ({
+    recipients: recipients.slice(0, allowed),
+    day,
+    warming: { is: 'postponed', until, limit: 'warm-up' } as const,
+  })
+  if (mail.priority !== TRANSACTIONAL) return first(resumesAt)
+  try {
+    if (!(await isTransactional(mail))) return first(resumesAt)
     await warmUpAllowance(ctx, target, recipients.length - allowed, { isBeyondCeiling: true })
     return { recipients, warming: null, day }
+  } catch (error) {
+    return first(laterIfTemporary(ctx, error))
   }
-  return { recipients: recipients.slice(0, allowed), day, warming: { is: 'postponed', until: resumesAt, limit: 'warm-up' } }
 }
 
 /** Where the email of a domain goes. The resolver caches what it finds. */
 async function findRoute(
   { mail: { resolver } }: ProjectCtx,
-  { mail, domain }: Group,
+  { mail, domain, recipients }: Group,
 ): Promise<{ routing: Routing; policy: MtaStsPolicy | null; mxHosts: string[] }> {
+  const facts = { domain, attempt: Math.max(...recipients.map(({ attempts }) => attempts)), siteOf: siteKeyOf }
   // A report about TLS is delivered whatever TLS is worth (RFC 8460 §5.3).
   if (mail.source === 'report') {
     const mx = await resolver.mx(domain)
-    const routing = routeOf({ domain, mx: mx.is === 'hosts' ? { ...mx, isSecure: false } : mx, policy: null, siteOf: siteKeyOf })
+    const routing = routeOf({ ...facts, mx: mx.is === 'hosts' ? { ...mx, isSecure: false } : mx, policy: null })
     return { routing, policy: null, mxHosts: namesOf(mx) }
   }
   const [mx, policy] = await Promise.all([resolver.mx(domain), resolver.policy(domain)])
-  return { routing: routeOf({ domain, mx, policy, siteOf: siteKeyOf }), policy, mxHosts: namesOf(mx) }
+  return { routing: routeOf({ ...facts, mx, policy }), policy, mxHosts: namesOf(mx) }
 }
 
 /** All hosts of a domain, because they are its site. A route has those that are tried. */

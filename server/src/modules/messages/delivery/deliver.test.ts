@@ -8,6 +8,7 @@ import { MINUTE_MS } from '../../../lib/times.ts'
 import { claimMail, findMails, type MailRow, siteOf } from '../../mta/index.ts'
 import type { SendingCampaign } from '../eligibility.ts'
 import { attemptOf } from './attempt.ts'
+import type { Contents } from './contents.ts'
 import { deliverDue, nextReleaseAt, releaseMail } from './deliver.ts'
 import { finishAttempts } from './finish.ts'
 import { createMailer, type Mailer } from './mailer.ts'
@@ -105,6 +106,23 @@ test.each([
   w.advance('5 seconds')
   await (await deliverDue(w.ctx, mailer, BULK, AbortSignal.any([]))).finished
   expect(await recipient()).toEqual([{ state: 'delivered', attempts: 1 }])
+  expect(host.mails).toHaveLength(1)
+})
+
+test('a database that is away when the content is read takes no place of the warm-up', async () => {
+  await using w = await mailWorld()
+  await endOthers(w)
+  const host = w.internet.host('mx.far.example')
+  w.internet.domain('far.example', 'mx.far.example')
+  const [{ id }] = (await w.get('/api/client/domains')).body.results
+  expect((await w.put(`/api/client/domains/${id}/warm-up`, { steps: [1] })).status).toBe(200)
+  await queueMail(w, { to: ['kim@far.example'] })
+  const mailer = createMailer(async () => [])
+  const contents: Contents = { use: () => Promise.reject(new Error('Connection terminated unexpectedly')) }
+  await (await deliverDue(w.ctx, { ...mailer, contents }, BULK, AbortSignal.any([]))).finished
+  expect(host.mails).toHaveLength(0)
+  w.advance('5 seconds')
+  await (await deliverDue(w.ctx, mailer, BULK, AbortSignal.any([]))).finished
   expect(host.mails).toHaveLength(1)
 })
 

@@ -5,9 +5,8 @@
  */
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { type Ctx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
-import { isTemporary, saveTogether } from '../../../infra/runtime/save-together.ts'
+import { saveTogether } from '../../../infra/runtime/save-together.ts'
 import { distinct } from '../../../lib/shapes.ts'
-import { SECOND_MS } from '../../../lib/times.ts'
 import {
   type ClaimedRecipient,
   claimMail,
@@ -29,6 +28,7 @@ import { contextOf } from '../../projects/index.ts'
 import { keepLease, type Lease, leaseMs } from '../sending/lease.ts'
 import { attemptDelivery, attemptOf, type Group, groupsOf } from './attempt.ts'
 import { checkGate, type Gated, keyOf } from './gate.ts'
+import { laterIfTemporary } from './later.ts'
 import type { Mailer } from './mailer.ts'
 import type { Claimed } from './refusals.ts'
 
@@ -144,15 +144,6 @@ async function readToDeliver(
 }
 
 const GIVEN_BACK = { state: 'queued', site: null, is_untried: true, is_held: false, history: null } as const
-
-const RETRY_MS = 5 * SECOND_MS
-
-/** When to try again what the database, or a conflict, kept from beginning. Throws other failures. */
-function laterIfTemporary({ clock, log }: ProjectCtx, error: unknown): Date {
-  if (!isTemporary(error)) throw error
-  log.warn({ err: error, retry_ms: RETRY_MS }, 'email could not be delivered yet')
-  return new Date(clock.now().getTime() + RETRY_MS)
-}
 
 /** When the next lease ends, or the lifetime of the next held email. */
 export async function nextReleaseAt(ctx: Ctx): Promise<Date | null> {

@@ -23,6 +23,11 @@ export type AppliedReport = Report & {
   feedback?: ReportedFeedback
   /** The email that it is about, if the mail queue still has it. */
   mail?: { from: string; rfc_message_id: string | null }
+  /**
+   * It is about a copy, or nothing shows that it is about the recipient: the address that it names. It is an event, and changes neither the
+   * message nor its user, nor suppresses the address.
+   */
+  other?: string | null
   /** It suppresses no address. */
   isActedOut?: true
 }

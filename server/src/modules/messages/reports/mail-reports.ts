@@ -17,16 +17,19 @@ import {
   type ReturnPath,
   readReturnPath,
   recordSiteComplaint,
+  statusIn,
   worstOf,
 } from '../../mta/index.ts'
 import { readMailReport } from '../../mta/tasks.ts'
 import { inProject } from '../../projects/index.ts'
+import { addressHash } from '../addresses.ts'
 import { messageKey } from '../message-key.ts'
 import { shortened } from '../message-members.ts'
 import type { FindCampaignSubscriptions } from '../sending/find-sending-campaigns.ts'
 import type { AppliedReport, ReportedFeedback } from './applied-report.ts'
 import { applyToRecipients } from './mail-recipients.ts'
-import { findByMessageId } from './queries.ts'
+import { findAddressed, findByMessageId } from './queries.ts'
+import { type Addressed, concernedBy, type ReadReport } from './reported-address.ts'
 import { applyMailReport } from './reports.ts'
 
 /** An email that came to this server, with the addresses that it came to. */
@@ -57,37 +60,48 @@ async function applyRead(
   report: MailReport,
 ): Promise<ReportOutcome> {
   if (report.is !== 'delivery' && report.is !== 'feedback') return report.is
-  const path = await pathOf(ctx, recipients, report)
-  if (!path) return 'unmatched'
-  return inProject(ctx, path.project_id, (ctx) => applyMatched(ctx, findCampaignSubscriptions, path, report))
+  const matched = await matchOf(ctx, recipients, report)
+  if (!matched) return 'unmatched'
+  return inProject(ctx, matched.path.project_id, (ctx) => applyMatched(ctx, findCampaignSubscriptions, matched, report))
 }
 
-type ReadReport = Extract<MailReport, { is: 'delivery' | 'feedback' }>
+type Matched = { path: ReturnPath; isByMessageId: boolean }
 
 /** The recipient that a report is about: by the address it came to, by what it has of the envelope, or by the Message-ID. */
-async function pathOf(ctx: Ctx, recipients: readonly string[], { paths, messageIds }: ReadReport): Promise<ReturnPath | undefined> {
+async function matchOf(ctx: Ctx, recipients: readonly string[], { paths, messageIds }: ReadReport): Promise<Matched | undefined> {
   for (const address of [...recipients, ...paths.map((path) => `${path}@`)]) {
     const path = readReturnPath(ctx, address)
-    if (path) return path
+    if (path) return { path, isByMessageId: false }
   }
   if (messageIds.length === 0) return undefined
   const found = await findByMessageId(ctx, messageIds)
   const isOurs = found?.provider_message_id.startsWith(`<${messageKey(ctx, found)}@`)
-  return found && isOurs ? { project_id: found.project_id, mail_id: found.id, recipient_no: 0 } : undefined
+  return found && isOurs ? { path: { project_id: found.project_id, mail_id: found.id, recipient_no: 0 }, isByMessageId: true } : undefined
 }
 
 async function applyMatched(
   outer: ProjectCtx,
   findCampaignSubscriptions: FindCampaignSubscriptions,
-  path: ReturnPath,
-  report: ReadReport,
+  { path, isByMessageId }: Matched,
+  read: ReadReport,
 ): Promise<ReportOutcome> {
   return inTx(outer, async (ctx) => {
     const recipients = await lockReportedRecipients(ctx, path)
     if (recipients[0]?.source === 'report') return 'other'
     // The email of a message may be gone from the queue, or have been sent by a relay.
     if (recipients.length === 0 && path.recipient_no !== 0) return 'unmatched'
-    const reported = readOf(recipients, report, { at: ctx.clock.now(), ownAddresses: () => ownAddressesOf(ctx) })
+    // A return path of the queue is of recipients at one domain. A relay has one for the recipient and all copies.
+    const addressed = recipients.length === 0 || isByMessageId ? await addressedOf(ctx, path, isByMessageId) : null
+    const concerned = addressed ? concernedBy(read, addressed) : { is: 'recipient' as const, report: read }
+    const { report } = concerned
+    const now = { at: ctx.clock.now(), ownAddresses: () => ownAddressesOf(ctx) }
+    if (concerned.is === 'other') {
+      const read = readOf([], report, now)[0]?.read
+      if (!read) return 'other'
+      await applyMailReport(ctx, findCampaignSubscriptions, { ...read, other: concerned.address, messageId: path.mail_id })
+      return 'applied'
+    }
+    const reported = readOf(recipients, report, now)
     if (reported.length === 0) return 'unmatched'
     const applied = reported.flatMap(({ recipient, read }) => (read ? [{ recipient, report: read }] : []))
     if (applied.length === 0) return 'other'
@@ -98,6 +112,21 @@ async function applyMatched(
     await applyToRecipients(ctx, path, others)
     return 'applied'
   })
+}
+
+/** Whom a message went to. Null if it is gone. */
+async function addressedOf(ctx: InTx, { mail_id }: ReturnPath, isByMessageId: boolean): Promise<Addressed | null> {
+  const message = await findAddressed(ctx, mail_id)
+  if (!message) return null
+  const { campaign_id, recipient, copies } = message
+  const hashOf = (address: string) => addressHash(ctx, campaign_id, 'email', address) ?? ''
+  const own = recipient === null ? null : hashOf(recipient)
+  return {
+    isRecipient: (address) => hashOf(address) === own,
+    isCopy: (address) => copies?.includes(hashOf(address)) ?? false,
+    hasCopies: copies !== null,
+    isByMessageId,
+  }
 }
 
 /** What is reported of a recipient; null for the user of a message whose email is gone. */
@@ -148,7 +177,7 @@ function ofDelivery(delivery: ReportedDelivery | undefined, { at, ownAddresses }
   if (!delivery || !(delivery.action === 'failed' || delivery.action === 'delayed')) return undefined
   const { action, status, diagnostic } = delivery
   const code = Number(/^(?:smtp; ?)?([245]\d\d)\b/i.exec(diagnostic)?.[1] ?? 0)
-  const enhanced_code = /\b([245]\.\d{1,3}\.\d{1,3})\b/.exec(diagnostic)?.[1] ?? status ?? undefined
+  const enhanced_code = statusIn(diagnostic) ?? status ?? undefined
   if (action === 'delayed') return { what: 'delayed', at, diagnostic: shortened(diagnostic) }
   const reply = { response: diagnostic, ...(code > 0 && { code }), ...(enhanced_code !== undefined && { enhancedCode: enhanced_code }) }
   const said = classify(reply, { ownAddresses: ownAddresses() })

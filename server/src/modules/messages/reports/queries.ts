@@ -45,6 +45,19 @@ export const lockReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[]
         for update`,
   )
 
+const AddressedMessage = Type.Object({
+  campaign_id: IdOf<CampaignId>(),
+  recipient: Nullable(Type.String()),
+  copies: Nullable(Type.Array(Type.String())),
+})
+
+/** Whom a message went to. */
+export const findAddressed = (ctx: InTx, id: MessageId) =>
+  ctx.db.first(
+    AddressedMessage,
+    sql`select campaign_id, recipient, copies from messages where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
 /** Locks messages that were opened or clicked. */
 export const lockMessages = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.many(

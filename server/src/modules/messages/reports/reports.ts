@@ -124,7 +124,7 @@ function matchReports(ctx: InTx, reports: AppliedReport[], messages: ReportedMes
     if (!found) return []
     const message = { ...found }
     const was = found.state
-    const copy = isOfCopy(ctx, found, report) ? report.address : undefined
+    const copy = report.other !== undefined ? report.other : isOfCopy(ctx, found, report) ? report.address : undefined
     const to = copy === undefined ? afterReport(was, report.what, found.uncertain_at !== null) : null
     const isSoft = report.bounce !== undefined && report.bounce.suppresses.is !== 'at once'
     const became = to && { id: found.id, ...to, ...(isSoft && { reason: 'soft_bounce' as const }), detail: report.diagnostic ?? null }
@@ -156,7 +156,7 @@ async function suppressReported(ctx: InTx, matched: MatchedReport[]): Promise<vo
     const reason = REASONS[one.report.what]
     const address = one.copy ?? one.message.recipient ?? one.report.address
     const { channel } = one.message
-    return reason && address && hasAddresses(channel) && !one.report.isActedOut
+    return reason && address && hasAddresses(channel) && !one.report.isActedOut && one.report.other === undefined
       ? [{ one, channel, address, reason, source: { message_id: one.message.id } }]
       : []
   })

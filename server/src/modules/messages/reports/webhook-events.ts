@@ -13,8 +13,8 @@ export type MatchedReport = {
   was: MessageState
   became: ReportedState | null
   user: UserRow | undefined
-  /** The address of the copy (`cc`, `bcc`) that it is about; then it has no user. */
-  copy?: string
+  /** The address of the copy (`cc`, `bcc`) that it is about, or of nobody known; then it has no user. */
+  copy?: string | null
   /** Its address was suppressed by the report. */
   suppressed: boolean
   /** It unsubscribed the user. */
@@ -70,18 +70,25 @@ export function webhookEventsOfReport(matched: MatchedReport, now: Date): Webhoo
 }
 
 /** The webhook events of a report about a copy, whose state is not kept: the provider may repeat them. */
-function webhookEventsOfCopy(matched: MatchedReport, address: string): WebhookEvent[] {
+function webhookEventsOfCopy(matched: MatchedReport, address: string | null): WebhookEvent[] {
   const { report, message, suppressed } = matched
   const about = { ...messageMembers(message, undefined, address), ...mailMembers(matched) }
   const late = { diagnostic: shortened(report.diagnostic), asynchronous: true }
-  const feedback = { incidents: 1, arrival_date: report.at, suppressed, unsubscribed: false }
+  const feedback = { incidents: 1, arrival_date: report.at, ...report.feedback, suppressed, unsubscribed: false }
   switch (report.what) {
     case 'delayed':
       return [webhookEvents.deliveryDsnTempFail.of({ ...about, ...late }, report.at)]
-    case 'bounced':
-      return [webhookEvents.deliveryDsnPermFail.of({ ...about, ...late, attempts: Math.max(1, message.attempts), suppressed }, report.at)]
+    case 'bounced': {
+      const reply = report.bounce ? bounceMembers(report.bounce) : {}
+      const attempts = Math.max(1, message.attempts)
+      return [webhookEvents.deliveryDsnPermFail.of({ ...about, ...late, attempts, ...reply, suppressed }, report.at)]
+    }
     case 'complained':
       return [webhookEvents.incomingReportAbuse.of({ ...about, ...feedback }, report.at)]
+    case 'fraud':
+      return [webhookEvents.incomingReportFraud.of({ ...about, ...feedback }, report.at)]
+    case 'virus':
+      return [webhookEvents.incomingReportVirus.of({ ...about, ...feedback }, report.at)]
     default:
       return []
   }
