@@ -3,12 +3,16 @@
  * at a relay and at a fake provider.
  */
 import { expect, test } from 'vitest'
-import { outcomes, run, subscriptionTo } from '../../../../test/blasts.ts'
+import { outcomes, run, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { type FakeProvider, openFakeProvider } from '../../../../test/fake-provider.ts'
 import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { summaryOf } from '../../../infra/postgres/sql.ts'
+import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
+import { createInboxStreams } from '../../inbox/index.ts'
+import { TRANSACTIONAL } from '../schema.ts'
+import { createSender, sendDueMessages } from './sender.ts'
 
 const FILE = { name: 'invoice.txt', content_type: 'text/plain', content: Buffer.from('Invoice 7').toString('base64') }
 
@@ -74,3 +78,31 @@ test('the results of a slice are saved when one of its attempts throws, which is
   expect(new Set(fake.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(2)
   expect((await outcomes(w, campaign)).toSorted()).toEqual(['ana: sent', 'bo: sent'])
 })
+
+test('a message about which nothing can be decided does not keep those beside it from being sent', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await w.users('ana', 'bo')
+  const [broken, other] = [await answerOrders(w), await answerOrders(w)]
+  await write(w, other, { event_name: 'refund' })
+  await order(w, 'ana')
+  await w.post('/api/client/events', [{ name: 'refund', external_id: 'bo' }])
+  await run(w, 'ingest.apply')
+  const failing: typeof findSendingCampaigns = async (...given) =>
+    (await findSendingCampaigns(...given)).map((campaign) => (campaign.id === broken.id ? withoutState(campaign) : campaign))
+  const sender = createSender({ recordOverBudget, findSendingCampaigns: failing, inboxStreams: createInboxStreams() }, TRANSACTIONAL)
+  await (await sendDueMessages(w.ctx, sender)).finished
+  expect(recipientsOf(relay)).toEqual(['bo@example.com'])
+  w.advance('6 minutes')
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com', 'bo@example.com'])
+})
+
+/** Fails when it is asked whether it is running. */
+const withoutState = <C extends object>(campaign: C): C =>
+  Object.defineProperty({ ...campaign }, 'state', {
+    get() {
+      throw new Error('A fault of this program.')
+    },
+  })

@@ -162,8 +162,9 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, 
   for (const [at, message] of messages.entries()) {
     // Requests come between, so that none waits for a whole batch.
     if (at > 0 && at % DECIDED_AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve))
-    const context = contextOf(message)
-    const decision = checkEligibility(context)
+    const decided = decideOne(ctx, message, contextOf)
+    if (!decided) continue
+    const { context, decision } = decided
     if ('state' in decision) {
       done.push(notAttempted(message, context, decision))
       continue
@@ -182,6 +183,20 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, 
   const { first = [], again = [] } = Object.groupBy(ready, ({ message }) => (second.has(message.id) ? 'again' : 'first'))
   const skipped = again.map(({ message, eligible }) => notAttempted(message, eligible, result('skipped', 'duplicate_address')))
   return { ready: first, done: [...done, ...skipped] }
+}
+
+/** Null if that fails: the message gets no result and is claimed again when its lease ends, and those beside it are sent. */
+function decideOne(ctx: ProjectCtx, message: ClaimedMessage, contextOf: SendContexts['contextOf']) {
+  try {
+    const context = contextOf(message)
+    return { context, decision: checkEligibility(context) }
+  } catch (error) {
+    ctx.log.error(
+      { err: error, project_id: message.project_id, message_id: message.id },
+      'whether a message may be sent could not be decided',
+    )
+    return null
+  }
 }
 
 async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: SendContexts, slice: ReadyMessage[]): Promise<void> {
