@@ -31,6 +31,17 @@ function stored(map: Record<string, unknown>) {
 
 const paramsOf = (map: Record<string, unknown>) => publishFaults(stored(map)).map(({ param }) => param)
 
+test('of more Liquid than can be parsed in a moment, nothing is parsed: the step is named at which it is too much', () => {
+  // Each is not closed, which parsing would find.
+  const webhook = (...to: string[]) => step('webhook', { url: 'https://example.com', body: `{% if a %}${'{{a}}'.repeat(1400)}` }, ...to)
+  const paramsOfFirst = (count: number) => {
+    const names = Array.from({ length: count }, (_, at) => `w${at}`)
+    return paramsOf(Object.fromEntries([['a', start('w0')], ...names.map((name, at) => [name, webhook(...names.slice(at + 1, at + 2))])]))
+  }
+  expect(paramsOfFirst(2)).toEqual(expect.arrayContaining(['w0.data.body', 'w1.data.body']))
+  expect(paramsOfFirst(4)).toEqual(['w2.data'])
+})
+
 describe('a graph that is grown to be publishable', () => {
   test('can be published', () => {
     fc.assert(

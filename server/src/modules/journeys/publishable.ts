@@ -1,9 +1,11 @@
 /** Checks that a stored graph can be published (D-JRN-13), and what an author should look at. Pure. Faults name a step by its key. */
 import type { Fault } from '../../lib/errors.ts'
 import type { JourneyId } from '../../lib/ids.ts'
+import { countTags } from '../../lib/liquid/liquid.ts'
 import { edgesOf, isWait, kindOf, loopFaults, ofSettings, settingsFaults } from './graph.ts'
 import type { Step } from './schema.ts'
 import { isCriterion } from './steps/exit.ts'
+import { templatesIn } from './steps/liquid.ts'
 import { DEFAULT_PATH, type Path } from './steps/step.ts'
 
 const ENTRANCES_MAX = 10
@@ -12,6 +14,8 @@ const broken = (param: string, message: string): Fault => ({ code: 'validation_f
 
 /** Why these steps cannot be published: all faults, of the settings and of the graph. `linkFaults` finds those of links. */
 export function publishFaults(steps: readonly Step[]): Fault[] {
+  const excess = excessiveLiquid(steps)
+  if (excess) return [excess]
   return [
     ...steps.flatMap(({ external_id, type, data }) =>
       settingsFaults(type, data, 'published').map((fault) => ({
@@ -24,6 +28,23 @@ export function publishFaults(steps: readonly Step[]): Fault[] {
     ...entranceFaults(steps),
     ...reachFaults(steps),
   ]
+}
+
+/** Parsing takes up to 50 µs for each tag. */
+const LIQUID_TAGS_MAX = 3000
+
+/** A fault if there is more Liquid than can be parsed in a moment: it is counted before any of it is parsed. */
+function excessiveLiquid(steps: readonly Step[]): Fault | null {
+  let tags = 0
+  for (const { external_id, data } of steps) {
+    for (const { template } of templatesIn(data, 'data')) tags += countTags(template)
+    if (tags > LIQUID_TAGS_MAX)
+      return broken(
+        `${external_id}.data`,
+        `The steps up to \`${external_id}\` have more than ${LIQUID_TAGS_MAX} Liquid tags. Shorten their texts, or continue in another journey.`,
+      )
+  }
+  return null
 }
 
 /** Warnings about what can be published but may be a mistake. */
