@@ -51,6 +51,22 @@ test('domains whose DNS does not respond keep no other one without its report', 
   expect(receiver.requests).toHaveLength(1)
 })
 
+test('a domain whose record cannot be stored keeps no other one without its report', async () => {
+  await using w = await mailWorld()
+  const { dns } = w.internet
+  const receiver = await w.receiver()
+  dns.set('_smtp._tls.a.example.org', { txt: ['v=TLSRPTv1; rua=https://a.example/\0x'] })
+  dns.set('_smtp._tls.z.example.org', { txt: [`v=TLSRPTv1; rua=${receiver.url}`] })
+  await w.ctx.db.run(
+    sql`insert into tls_results (project_id, day, domain, policy, result, count)
+        select ${w.ctx.projectId}, date_trunc('day', ${w.clock.now()}::timestamptz, 'UTC'), domain, 'tlsa', 'success', 1
+        from unnest(${['a.example.org', 'z.example.org']}::text[]) domain`,
+  )
+  w.advance('1 day')
+  await sendReports(w)
+  expect(receiver.requests).toHaveLength(1)
+})
+
 /** Lets the job run once. A drain would repeat it for as long as it finds domains. */
 function sendReports(w: MailWorld) {
   const jobs = allJobs(createInboxStreams()).filter(({ name }) => name === 'tls-reports.send')

@@ -1,6 +1,8 @@
-/** The jobs of lists that a change wakes. */
+/** The names of jobs of lists. */
 import type { JobName } from '../../infra/runtime/ctx.ts'
 
 export const BUILD: JobName = { name: 'lists.build' }
 /** Evaluates memberships whose time has come. */
 export const CHECK_DUE: JobName = { name: 'timers.apply' }
+export const CHECK_CLOCK: JobName = { name: 'lists.check-clock' }
+export const AFTER_RETENTION: JobName = { name: 'lists.after-retention' }

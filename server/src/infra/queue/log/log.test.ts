@@ -142,6 +142,22 @@ describe.runIf(hasNats)('moving to the queue', () => {
   })
 
   test.each([
+    ['begins with a byte order mark', (text: string) => `\ufeff${text}`],
+    ['has half of a surrogate pair', (text: string) => text.replace('n1', String.raw`n1\ud83d`)],
+  ])('parks them also if its body %s, and moves what comes after it', async (_, bodyOf) => {
+    await using w = await world({ env: { ...logSettings(nats), LOG_BYTES_MAX: '65536' } })
+    await using direct = await world({ own: true })
+    const auth = { ...key('k'), key: w.keys.secret }
+    expect((await w.post(EVENTS, undefined, { ...key('k'), raw: bodyOf(JSON.stringify(kim('n1'))) })).status).toBe(204)
+    expect((await direct.post(EVENTS, kim('n2'), auth)).status).toBe(204)
+    await send(w, 'n3')
+    await w.drain()
+    expect(await appliedNames(w)).toEqual(['n2', 'n3'])
+    const [parked] = await select(w, 'select item from parked_items where project_id = $1', [w.projectId])
+    expect(parked?.item).toMatchObject({ external_id: 'kim' })
+  })
+
+  test.each([
     ['of the first key before a rotation of SECRETS_KEY', null],
     [
       'of an earlier release',

@@ -4,6 +4,8 @@
  */
 import { Type } from 'typebox'
 import { ApiError } from '../../../lib/errors.ts'
+import { storableText } from '../../../lib/text.ts'
+import { parseJson } from '../../http/body.ts'
 import { isConflict, sql } from '../../postgres/db.ts'
 import type { AcceptedLog, LogExtent, StoredEntry } from '../../runtime/accepted-log.ts'
 import { afterCommit, type Ctx, type InTx, inTx, type JobName } from '../../runtime/ctx.ts'
@@ -126,18 +128,27 @@ async function parkDifferent(
     sql`select fingerprint from idempotency_records where key_id = ${record.keyId} and idempotency_key = ${record.key}`,
   )
   if (first === undefined || first.fingerprint === record.fingerprint) return
-  const items = JSON.parse(body.toString()) as unknown[]
-  if (record.about !== undefined && isFingerprintOf(ctx, first.fingerprint, record.about, items)) return
-  const reason = 'The Idempotency-Key was first used with a different request.'
-  const parked = items.map((item) => ({
+  const items = itemsOf(body)
+  if (items && record.about !== undefined && isFingerprintOf(ctx, first.fingerprint, record.about, items)) return
+  const source = {
     kind,
     request_id: requestId,
     received_at: receivedAt,
-    item: parkedWith(item, userId),
-    reason,
-  }))
+    reason: 'The Idempotency-Key was first used with a different request.',
+  }
+  const parked = items?.map((item) => ({ ...source, item: parkedWith(item, userId) })) ?? [{ ...source, item: storableText(String(body)) }]
   afterCommit(ctx, () => ctx.metrics.eventsIngested('parked', parked.length))
   await parkItems(ctx, projectId, parked)
+}
+
+/** The items as the API read them from the same bytes; null if this release reads no array in them. Thrown, that would hold up all that comes after it. */
+function itemsOf(body: Buffer): unknown[] | null {
+  try {
+    const items = parseJson(body)
+    return Array.isArray(items) ? items : null
+  } catch {
+    return null
+  }
 }
 
 const AGAIN_MS = 50

@@ -1,13 +1,15 @@
 /** The lists of a project are built in turns, and leave time to requests. */
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
+import { failSaves } from '../../../../test/failing-saves.ts'
 import { buildingWith } from '../../../../test/list-builds.ts'
-import { type World, world } from '../../../../test/world.ts'
+import { type Tenant, type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { HOUR_MS } from '../../../lib/times.ts'
 import { createListBuilder } from './build.ts'
 import { halves } from './parts.ts'
+import { followEventRemoval } from './versions.ts'
 
 const RULE = { attribute: 'external_id', is_set: true }
 const NEVER_SCANS = { scanFromUsers: Number.MAX_SAFE_INTEGER }
@@ -83,6 +85,28 @@ test('a list whose members cannot be evaluated as time passes does not keep thos
   w.advance('2 days')
   await w.drain('timers.apply')
   expect(await members()).toBe(0)
+})
+
+test('after events were removed, a list that cannot be rebuilt has those of other projects rebuilt once, and not again and again', async () => {
+  await using w = await world({ own: true })
+  const tenants = [w, await w.other(), await w.other()]
+  const projects = await Promise.all(tenants.map((tenant) => buildingWith(createListBuilder, w, false, tenant)))
+  const lists: number[] = []
+  for (const { list, buildAll } of projects) {
+    lists.push(await list({ event: 'visited', at_least: 1 }))
+    await buildAll()
+  }
+  await using _ = await failSaves(
+    { db: w.db, projectId: (tenants[1] as Tenant).projectId },
+    { table: 'list_versions', on: 'insert', when: 'true' },
+  )
+  await w.db.run(sql`insert into event_removals (before, completed_at) values (${w.clock.now()}, ${w.clock.now()})`)
+  for (let run = 0; run < 3; run++) {
+    await followEventRemoval(w.ctx)
+    w.advance('20 seconds')
+  }
+  const versions = await Promise.all(projects.map(({ versions }, at) => versions(lists[at] as number)))
+  expect(versions).toEqual([['live', 'building'], ['live'], ['live', 'building']])
 })
 
 test('four lists of a project take turns, so that a small one does not wait for a large one', async () => {

@@ -1,11 +1,12 @@
 /** Versions of lists. A rule never changes in place: a new version is built in the background and then replaces the live one. */
 
-import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
+import type { Db } from '../../../infra/postgres/db.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId } from '../../../lib/ids.ts'
 import { eventRemovalToFollow, noteRemovalFollowed } from '../../events/index.ts'
-import { inProject } from '../../projects/index.ts'
+import { eachAlone, failedIn, ofProject } from '../../projects/index.ts'
 import { compileRule, type Rule } from '../../rules/index.ts'
-import { BUILD } from '../job-names.ts'
+import { AFTER_RETENTION, BUILD, CHECK_CLOCK } from '../job-names.ts'
 import * as time from '../live/queries.ts'
 import { CLOCK_GRACE_MS, loadRegistry, type Registry, type Version } from '../live/registry.ts'
 import { lockRules, tryLockRules } from '../queries.ts'
@@ -77,24 +78,42 @@ async function rebuild(ctx: InTx, versions: readonly Version[], lists: ReadonlyS
 export async function followEventRemoval(ctx: Ctx): Promise<number> {
   const before = await eventRemovalToFollow(ctx)
   if (!before) return 0
-  await rebuildListsCounting(ctx, before)
+  const followed = followedSince(ctx.db, before)
+  const left = (await queries.projectsWithRules(ctx)).filter(({ project_id }) => !followed.has(project_id))
+  const failed = failedIn<ProjectId>(ctx, AFTER_RETENTION)
+  const tried = left.filter(({ project_id }) => !failed.includes(project_id))
+  const done = await eachAlone(ctx, AFTER_RETENTION, tried.map(ofProject), async (ctx) => {
+    await rebuildListsCounting(ctx, before)
+    followed.add(ctx.projectId)
+    return 1
+  })
+  if (done < left.length) return done
   await noteRemovalFollowed(ctx, before)
   return 1
 }
 
-/** Rebuilds the lists whose conditions count events from before an instant. */
-async function rebuildListsCounting(ctx: Ctx, before: Date): Promise<void> {
-  const reachMs = ctx.clock.now().getTime() - before.getTime()
-  for (const { project_id } of await queries.projectsWithRules(ctx)) {
-    await inProjectTx(ctx, project_id, async (ctx) => {
-      const { versions } = await lockRegistry(ctx)
-      const reaching = versions.filter(({ trackers }) =>
-        trackers.some(({ tracker }) => tracker.withinMs === null || tracker.withinMs > reachMs),
-      )
-      await rebuild(ctx, versions, new Set(reaching.map(({ listId }) => listId)))
-    })
-  }
+/** The projects whose lists were rebuilt after the last removal: a project that fails has the lists of no other rebuilt again and again. */
+const followedAfter = new WeakMap<Db, { before: number; projects: Set<ProjectId> }>()
+
+function followedSince(db: Db, removedBefore: Date): Set<ProjectId> {
+  const before = removedBefore.getTime()
+  const known = followedAfter.get(db)
+  if (known?.before === before) return known.projects
+  const projects = new Set<ProjectId>()
+  followedAfter.set(db, { before, projects })
+  return projects
 }
+
+/** Rebuilds the lists of a project whose conditions count events from before an instant. */
+const rebuildListsCounting = (ctx: ProjectCtx, before: Date): Promise<void> =>
+  inTx(ctx, async (ctx) => {
+    const reachMs = ctx.clock.now().getTime() - before.getTime()
+    const { versions } = await lockRegistry(ctx)
+    const reaching = versions.filter(({ trackers }) =>
+      trackers.some(({ tracker }) => tracker.withinMs === null || tracker.withinMs > reachMs),
+    )
+    await rebuild(ctx, versions, new Set(reaching.map(({ listId }) => listId)))
+  })
 
 const NOTED_EVERY_MS = 5000
 
@@ -103,17 +122,17 @@ const NOTED_EVERY_MS = 5000
  * number of projects.
  */
 export async function checkClock(ctx: Ctx): Promise<number> {
-  const ahead = await time.projectsAhead(ctx, CLOCK_GRACE_MS)
-  for (const { project_id } of ahead) {
-    await inProjectTx(ctx, project_id, async (ctx) => {
-      const { versions } = await lockRegistry(ctx)
-      const timed = versions.filter(({ rule }) => rule.conditions.some(({ compiled }) => compiled.nextChangeAt))
-      await rebuild(ctx, versions, new Set(timed.map(({ listId }) => listId)))
-      await time.setTime(ctx)
-    })
-  }
+  const failed = failedIn<ProjectId>(ctx, CHECK_CLOCK)
+  const ahead = (await time.projectsAhead(ctx, CLOCK_GRACE_MS)).filter(({ project_id }) => !failed.includes(project_id))
+  const done = await eachAlone(ctx, CHECK_CLOCK, ahead.map(ofProject), (ctx) => inTx(ctx, rebuildTimed))
   await time.noteTime(ctx, NOTED_EVERY_MS)
-  return ahead.length
+  return done
 }
 
-const inProjectTx = (ctx: Ctx, id: ProjectId, work: (ctx: InTx) => Promise<void>) => inProject(ctx, id, (ctx) => inTx(ctx, work))
+async function rebuildTimed(ctx: InTx): Promise<1> {
+  const { versions } = await lockRegistry(ctx)
+  const timed = versions.filter(({ rule }) => rule.conditions.some(({ compiled }) => compiled.nextChangeAt))
+  await rebuild(ctx, versions, new Set(timed.map(({ listId }) => listId)))
+  await time.setTime(ctx)
+  return 1
+}

@@ -14,11 +14,18 @@ export function targetsOf(texts: readonly string[]): ReportTargets | null {
   if (records.length !== 1) return null
   const fields = (records[0] ?? '').split(';').map((field) => trimmed(field))
   const rua = fields.find((field) => field.startsWith('rua='))?.slice('rua='.length) ?? ''
-  const uris = rua.split(',').slice(0, TARGETS_MAX).map(trimmed)
+  const uris = rua
+    .split(',')
+    .slice(0, TARGETS_MAX)
+    .map(trimmed)
+    .filter((uri) => !CONTROL.test(uri))
   const addresses = uris.flatMap((uri) => addressOf(uri) ?? [])
   const urls = uris.filter((uri) => uri.startsWith('https://') && URL.canParse(uri))
   return addresses.length + urls.length > 0 ? { addresses, urls } : null
 }
+
+/** `URL` takes some of them, and the database does not. */
+const CONTROL = /\p{Cc}/u
 
 const trimmed = (text: string) => trimMatching(text, /^[ \t]$/)
 

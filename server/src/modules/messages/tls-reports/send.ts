@@ -1,4 +1,5 @@
 /** Sends the daily reports about TLS to the domains that ask for them (D-MTA-25, RFC 8460): by email, and to HTTPS URLs. */
+import { isDatabaseAway } from '../../../infra/postgres/database-away.ts'
 import { job } from '../../../infra/queue/jobs.ts'
 import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { tlsaNameOf } from '../../../lib/dane.ts'
@@ -45,15 +46,24 @@ async function sendReports(ctx: Ctx, signal: AbortSignal): Promise<number> {
   for (let keys = await unreportedDomains(ctx, yesterday, undefined, AT_ONCE); keys.length > 0; ) {
     for (const key of keys) {
       if (signal.aborted) return done
-      done += await inProject(ctx, key.project_id, (ctx) => report(ctx, key))
+      done += await inProject(ctx, key.project_id, (ctx) => report(ctx, key)).catch(notSent(ctx, key))
     }
     keys = await unreportedDomains(ctx, yesterday, keys.at(-1), AT_ONCE)
   }
   for (const posts of await claimTlsPosts(ctx, POSTS_AT_ONCE, new Date(now + POST_AGAIN_MS))) {
-    done += await inProject(ctx, posts.project_id, (ctx) => post(ctx, posts))
+    done += await inProject(ctx, posts.project_id, (ctx) => post(ctx, posts)).catch(notSent(ctx, posts))
   }
   return done
 }
+
+/** Logs why a report is not sent now, so that the others are. Throws if the database is away. */
+const notSent =
+  ({ log }: Ctx, { project_id, domain }: TlsReportKey) =>
+  (error: unknown): 0 => {
+    if (isDatabaseAway(error)) throw error
+    log.error({ err: error, project_id, domain }, 'a report about TLS was not sent; it will be tried again')
+    return 0
+  }
 
 /** Records the report of a domain, and queues its email in the same transaction. Returns 0 if the domain could not be asked. */
 async function report(ctx: ProjectCtx, key: TlsReportKey): Promise<number> {
