@@ -356,7 +356,9 @@ describe('a provider callback', () => {
     await schedule(w, await blastTo(w, [await listOf(w, 'ana')]))
     await w.drain()
     const [sent] = await select(w, 'select id::int, campaign_id from messages where project_id = $1', [w.projectId])
-    const { path } = await configured(w)
+    const { id, path } = await configured(w)
+    // As if that had sent it.
+    await w.db.run(sql`update messages set provider_id = ${id} where project_id = ${w.projectId}`)
     const data = { email_id, to: ['ana@example.com'], tags: { message_id: String(sent?.id) }, bounce: { type: 'Permanent', message } }
     const raw = JSON.stringify({ type: 'email.bounced', created_at: '2026-11-23T08:59:00Z', data })
     expect((await w.request('POST', path, undefined, { key: null, headers: signed(w.clock.now(), raw), raw })).status).toBe(204)

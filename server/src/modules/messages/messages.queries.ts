@@ -105,14 +105,14 @@ export const holdMessages = (ctx: InTx, campaignId: CampaignId, range: IdRange) 
 export const releaseMessages = (ctx: InTx, campaignId: CampaignId, range: IdRange) =>
   changeWaiting(ctx, campaignId, range, sql`is_held`, sql`is_held = false`)
 
-/** The number of messages of a campaign that senders are giving to providers right now. */
+/** The number of messages of a campaign that senders are giving to providers right now. A record of a sender that died is of its own lease. */
 export const countAttempted = (ctx: ProjectCtx | InTx, campaignId: CampaignId): Promise<number> =>
   ctx.db.value(
     Count,
     sql`select count(*) as count
           from send_attempts a
           cross join lateral unnest(a.message_ids) as attempted(id)
-          join messages m on m.id = attempted.id and m.project_id = a.project_id
+          join messages m on m.id = attempted.id and m.project_id = a.project_id and m.lease_token = a.lease_token
           where a.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
   )
 

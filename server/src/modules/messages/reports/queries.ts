@@ -16,6 +16,7 @@ const ReportedMessage = Type.Object({
   recipient: Nullable(Type.String()),
   copies: Nullable(Type.Array(Type.String())),
   provider: Nullable(Type.String()),
+  provider_id: Nullable(IdOf<ProviderId>()),
   provider_message_id: Nullable(Type.String()),
   is_erased: Type.Boolean(),
   created_at: Instant,
@@ -27,7 +28,7 @@ const ReportedMessage = Type.Object({
 })
 export type ReportedMessage = Static<typeof ReportedMessage>
 
-const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, copies, provider, provider_message_id, is_erased, created_at, opened_at,
+const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, copies, provider, provider_id, provider_message_id, is_erased, created_at, opened_at,
   journey_id, entrance_id, step, uncertain_at`
 
 /** Locks the messages that a provider reports on, by our id or by the id that this provider gave. */

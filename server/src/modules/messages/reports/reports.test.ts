@@ -232,6 +232,30 @@ test('a report with our id of a message, and with the id of another message at t
   expect(await messageOf(w)).toMatchObject({ state: 'complained' })
 })
 
+test.each(['complained', 'bounced', 'unsubscribed'] as const)(
+  'a message that was given to no provider is not the one that is reported as %s with its id: another server has sent that',
+  async (what) => {
+    await using w = await world()
+    const provider = await providerOf(w, { kind: 'discard', channel: 'email', settings: {} })
+    await w.post('/api/client/users/batch', [{ external_id: 'ana' }])
+    const list = (await w.post('/api/client/lists', { name: 'Ana', type: 'static' })).body.id
+    await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
+    await schedule(w, await blastTo(w, [list]))
+    await w.drain()
+    const { id, reason } = await messageOf(w)
+    expect(reason).toBe('no_address')
+    const states = async () =>
+      (await w.get('/api/client/users/ana/subscriptions')).body.results.map(({ state }: { state: number }) => state)
+    const before = await states()
+    await apply(w, provider, report(w, what, { messageId: id, reference: 'foreign-1', address: 'other@example.com' }))
+    await apply(w, provider, report(w, what, { messageId: id, address: 'other@example.com' }))
+    await w.drain()
+    expect(await states()).toEqual(before)
+    expect(await messageOf(w)).toMatchObject({ state: 'skipped' })
+    expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+  },
+)
+
 test('an id of a provider finds messages of that provider only', async () => {
   await using w = await world()
   const { provider } = await sentToAna(w)

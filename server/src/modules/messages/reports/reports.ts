@@ -98,7 +98,7 @@ async function applyToMessages(
   const references = reports.flatMap(({ reference }) => (reference === undefined ? [] : [reference]))
   const messages = await lockReported(ctx, providerId, ids, references)
   const known = messages.filter(({ is_erased }) => !is_erased).map(({ user_id }) => user_id)
-  const matched = matchReports(ctx, reports, messages, await findLiveUsers(ctx, known))
+  const matched = matchReports(ctx, providerId, reports, messages, await findLiveUsers(ctx, known))
   const last = new Map(matched.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
   if (last.size > 0) await saveReported(ctx, [...last.values()])
   // The outcomes of messages of journeys are in the queue.
@@ -113,13 +113,19 @@ async function applyToMessages(
  * Pairs reports with their messages, in order. Each report of a message is applied to the state that the previous one led to. One about a copy
  * (`cc`, `bcc`) changes neither the message nor its user. Any other address means the recipient, whose mailbox may forward to it.
  */
-function matchReports(ctx: InTx, reports: AppliedReport[], messages: ReportedMessage[], users: Map<UserId, UserRow>): MatchedReport[] {
+function matchReports(
+  ctx: InTx,
+  providerId: ProviderId,
+  reports: AppliedReport[],
+  messages: ReportedMessage[],
+  users: Map<UserId, UserRow>,
+): MatchedReport[] {
   const byId = new Map(messages.map((message) => [message.id, message]))
   const byReference = new Map(messages.map((message) => [message.provider_message_id, message]))
   return reports.flatMap((report) => {
     const ofId = report.messageId === undefined ? undefined : byId.get(report.messageId)
     const found =
-      (ofId && isSameMessage(ofId, report) ? ofId : undefined) ??
+      (ofId && isSameMessage(ofId, providerId, report) ? ofId : undefined) ??
       (report.reference === undefined ? undefined : byReference.get(report.reference))
     if (!found) return []
     const message = { ...found }
@@ -134,9 +140,15 @@ function matchReports(ctx: InTx, reports: AppliedReport[], messages: ReportedMes
   })
 }
 
-/** The server of another database may have sent with our id over the account of the provider. Only the provider’s own id tells. */
-const isSameMessage = ({ provider_message_id: id }: ReportedMessage, { reference }: AppliedReport): boolean =>
-  id === null || reference === undefined || id === reference
+/**
+ * The server of another database may have sent with our id over the account of the provider. Only the provider’s own id tells. A message without one
+ * is meant if this provider got it, or may be getting it now.
+ */
+function isSameMessage(message: ReportedMessage, providerId: ProviderId, { reference }: AppliedReport): boolean {
+  const { provider_message_id: id, provider_id, state } = message
+  if (id !== null) return reference === undefined || id === reference
+  return providerId === NO_PROVIDER || provider_id === providerId || state === 'claimed'
+}
 
 const isOfCopy = (ctx: InTx, { campaign_id, copies }: ReportedMessage, { address }: AppliedReport): boolean =>
   copies !== null && address !== undefined && copies.includes(addressHash(ctx, campaign_id, 'email', address) ?? '')

@@ -82,11 +82,24 @@ const SEALED = 'message request'
 export const sealValues = ({ secrets }: Pick<ProjectCtx, 'secrets'>, values: [path: string, value: unknown][]): string | null =>
   values.length === 0 ? null : secrets.seal(JSON.stringify(values), SEALED)
 
-/** The event with the redacted values, for rendering the message. */
-export function withSealed({ secrets }: Pick<ProjectCtx, 'secrets'>, event: TriggeringEvent | null, sealed: string | null) {
-  if (event === null || sealed === null) return event
-  return { ...event, data: joined(event.data, JSON.parse(secrets.open(sealed, SEALED)) as [string, unknown][]) }
+const UNREADABLE = 'The redacted values of the message can no longer be decrypted. Send it again as a new message.'
+
+type Unsealed = { event: TriggeringEvent | null } | { problem: string }
+
+/** The event with the redacted values, for rendering the message; or a problem if their encryption key is no longer configured. */
+export function withSealed({ secrets, log }: Pick<ProjectCtx, 'secrets' | 'log'>, message: SealedMessage, sealed: string | null): Unsealed {
+  const { id, event } = message
+  if (event === null || sealed === null) return { event }
+  try {
+    const values = JSON.parse(secrets.open(sealed, SEALED)) as [string, unknown][]
+    return { event: { ...event, data: joined(event.data, values) } }
+  } catch (error) {
+    log.error({ err: error, message_id: id }, 'the redacted values of a message cannot be decrypted')
+    return { problem: UNREADABLE }
+  }
 }
+
+type SealedMessage = { id: MessageId; event: TriggeringEvent | null }
 
 /** What the requests of messages contained, by message. */
 export async function loadRequests(

@@ -8,6 +8,7 @@ import { type FakeProvider, openFakeProvider } from '../../../../test/fake-provi
 import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 import { summaryOf } from '../../../infra/postgres/sql.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
@@ -15,6 +16,16 @@ import { TRANSACTIONAL } from '../schema.ts'
 import { createSender, sendDueMessages } from './sender.ts'
 
 const FILE = { name: 'invoice.txt', content_type: 'text/plain', content: Buffer.from('Invoice 7').toString('base64') }
+
+/** Asks for an email to a user. */
+async function ask(w: World, external_id: string, more: object = {}): Promise<{ id: number }> {
+  const user = { external_id, email: `${external_id}@example.com` }
+  const content = { from: 'App <app@example.com>', subject: 'Invoice', html: '<p>Invoice {{ event.data.code }}</p>' }
+  const subscription_id = await subscriptionTo(w)
+  const asked = await w.post('/api/client/messages', { subscription_id, content, user, ...more })
+  expect(asked.status, asked.text).toBe(202)
+  return asked.body
+}
 
 /** The database fails the next statement that reads files of requests. */
 function failNextFiles(w: World): void {
@@ -31,15 +42,8 @@ test('a message whose files cannot be read is sent later, and those beside it on
   await using w = await world()
   await using relay = await openRelay()
   await sendOver(w, relay)
-  const subscription_id = await subscriptionTo(w)
-  for (const [external_id, more] of [
-    ['ana', {}],
-    ['bo', { attachments: [FILE] }],
-  ] as const) {
-    const user = { external_id, email: `${external_id}@example.com` }
-    const content = { from: 'App <app@example.com>', subject: 'Invoice', html: '<p>Invoice</p>' }
-    expect((await w.post('/api/client/messages', { subscription_id, content, user, ...more })).status).toBe(202)
-  }
+  await ask(w, 'ana')
+  await ask(w, 'bo', { attachments: [FILE] })
   failNextFiles(w)
   await run(w, 'messages.send')
   expect(recipientsOf(relay)).toEqual(['ana@example.com'])
@@ -106,3 +110,24 @@ const withoutState = <C extends object>(campaign: C): C =>
       throw new Error('A fault of this program.')
     },
   })
+
+test('a message whose redacted values cannot be decrypted fails, and those beside it are sent', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await ask(w, 'ana')
+  const { id } = await ask(w, 'bo', { data: { code: '4711' }, redact: ['data.code'] })
+  await w.db.run(
+    sql`update message_requests set sealed = 'gone.' || split_part(sealed, '.', 2) where project_id = ${w.projectId} and message_id = ${id}`,
+  )
+  await w.drain()
+  w.advance('1 hour')
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  const { body } = await w.get(`/api/client/messages/${id}`)
+  expect(body).toMatchObject({
+    state: 'failed',
+    reason: 'render_failed',
+    detail: 'The redacted values of the message can no longer be decrypted. Send it again as a new message.',
+  })
+})

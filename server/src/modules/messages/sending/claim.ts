@@ -1,8 +1,8 @@
 /** Claims due messages, for this sender alone until their lease ends: an equal share of each queue that has less than two batches in flight. */
 import { type Ctx, quickly } from '../../../infra/runtime/ctx.ts'
-import type { CampaignId } from '../../../lib/ids.ts'
 import type { ClaimedMessage, Priority } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
+import { batchOf, type Flights, isFull, nameOf, placesTaken } from './flights.ts'
 import { leaseMs } from './lease.ts'
 import type { FullQueues } from './mail-room.ts'
 import * as queries from './queries.ts'
@@ -14,37 +14,11 @@ const QUEUES_MAX = 200
 /** So many messages are claimed at a time, in batches: those of a slow provider keep none of the others waiting. */
 const IN_FLIGHT_MAX: Record<Priority, number> = { 0: 2000, 1: 3000, 2: 2000 }
 
-/** One is claimed and read while the provider has the other. */
-const BATCHES_IN_FLIGHT_MAX = 2
-
-/**
- * What a sender keeps of its claims. `inFlight` counts the batches of each queue that are being sent, and their messages; `waiting` are those
- * of the queues with as many as there may be that have further messages.
- */
-export type Claiming = {
-  priority: Priority
-  findSendingCampaigns: FindSendingCampaigns
-  fullQueues: FullQueues
-  inFlight: Map<string, { batches: number; messages: number }>
-  waiting: Set<string>
-}
+/** What a sender keeps of its claims. */
+export type Claiming = Flights & { priority: Priority; findSendingCampaigns: FindSendingCampaigns; fullQueues: FullQueues }
 
 /** Messages of a queue, fewer than `limit` if there were no more. */
 export type Batch = { name: string; messages: ClaimedMessage[]; limit: number; rated?: RateBatch }
-
-const nameOf = ({ project_id, channel, campaign_id = null }: queries.Queue & { campaign_id?: CampaignId | null }) =>
-  `${project_id}:${channel}:${campaign_id ?? ''}`
-
-export const beginFlight = ({ inFlight }: Claiming, name: string, messages: number): void => count(inFlight, name, 1, messages)
-
-export const endFlight = ({ inFlight }: Claiming, name: string, messages: number): void => count(inFlight, name, -1, -messages)
-
-function count(inFlight: Claiming['inFlight'], name: string, batches: number, messages: number): void {
-  const before = inFlight.get(name) ?? { batches: 0, messages: 0 }
-  const after = { batches: before.batches + batches, messages: before.messages + messages }
-  if (after.batches > 0) inFlight.set(name, after)
-  else inFlight.delete(name)
-}
 
 /**
  * Claims messages of the queues that have room for a batch, as far as there is room. Notes which of the others have to be looked at again.
@@ -52,16 +26,15 @@ function count(inFlight: Claiming['inFlight'], name: string, batches: number, me
  */
 export async function claimNext(ctx: Ctx, sender: Claiming): Promise<{ batches: Batch[]; nextAt?: Date | null }> {
   const { priority, inFlight, waiting } = sender
-  const free = IN_FLIGHT_MAX[priority] - [...inFlight.values()].reduce((sum, { messages }) => sum + messages, 0)
+  const free = IN_FLIGHT_MAX[priority] - placesTaken(sender)
   if (free <= 0) {
     for (const name of inFlight.keys()) waiting.add(name)
     return { batches: [], nextAt: null }
   }
   const queues = await queries.queuesByDueTime(quickly(ctx), priority, QUEUES_MAX + inFlight.size)
-  const isFull = (queue: queries.WaitingQueue) => (inFlight.get(nameOf(queue))?.batches ?? 0) >= BATCHES_IN_FLIGHT_MAX
-  for (const queue of queues) if (isFull(queue)) waiting.add(nameOf(queue))
+  const { full = [], idle = [] } = Object.groupBy(queues, (queue) => (isFull(sender, nameOf(queue)) ? 'full' : 'idle'))
+  for (const queue of full) waiting.add(nameOf(queue))
   const now = ctx.clock.now()
-  const idle = queues.filter((queue) => !isFull(queue))
   const due = idle.filter(({ due_at }) => due_at <= now).slice(0, QUEUES_MAX)
   const rateQueues = due.flatMap(({ campaign_id, project_id }) => (campaign_id === null ? [] : [{ project_id, campaign_id }]))
   const room = Math.min(free, BATCH_MESSAGES[priority])
@@ -69,7 +42,7 @@ export async function claimNext(ctx: Ctx, sender: Claiming): Promise<{ batches: 
   const shares = sharesOf(
     due.filter(({ campaign_id }) => campaign_id === null),
     room,
-  )
+  ).map((share): queries.Share => ({ ...share, limit: batchOf(sender, nameOf(share), share.limit) }))
   const claimed = shares.length > 0 ? await claim(ctx, priority, shares) : []
   const byName = Map.groupBy(claimed, (message) => nameOf({ ...message, campaign_id: null }))
   const batches = [

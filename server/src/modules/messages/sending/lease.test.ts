@@ -6,7 +6,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { besides } from '../../../../test/besides.ts'
-import { run, write } from '../../../../test/blasts.ts'
+import { pathOf, run, write } from '../../../../test/blasts.ts'
 import { type FakeProvider, openFakeProvider } from '../../../../test/fake-provider.ts'
 import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
@@ -239,6 +239,27 @@ describe('over a provider with idempotency keys', () => {
     expect(provider.requests).toHaveLength(2)
     // Those of the second sender.
     expect(receiver.requests.map(({ json }) => json.type).sort()).toEqual(['delivery.completed', 'delivery.delivered'])
+  })
+})
+
+describe('of a message that a sender gave to a provider before it died', () => {
+  test('an abort counts none in flight when another sender has it and has not begun', async () => {
+    await using w = await world()
+    await using provider = await openFakeProvider()
+    await providerOf(w, { kind: 'resend', channel: 'email', settings: { api_key: 're_secret', default_from: 'shop@example.com' } })
+    await w.users('ana')
+    const campaign = await answerOrders(w)
+    await order(w, 'ana')
+    await run(w, 'ingest.apply')
+    const request = async () => {
+      throw new Error('The worker dies.')
+    }
+    await expect(send({ ...w.ctx, fetch: { ...provider.fetch, request } }, await claimMail(w))).rejects.toThrow('The worker dies.')
+    const second = await takeOver(w)
+    expect(second.messages).toHaveLength(1)
+    expect((await w.patch(pathOf(campaign), { state: 'aborted' })).body).toMatchObject({ state: 'aborted', in_flight: 0 })
+    await send({ ...w.ctx, fetch: provider.fetch }, second)
+    expect(provider.requests).toEqual([])
   })
 })
 

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
@@ -28,7 +28,6 @@ const WaitingRow = Type.Object({
   campaign_id: Nullable(IdOf<CampaignId>()),
   due_at: Instant,
 })
-export type WaitingQueue = Static<typeof WaitingRow>
 
 /** The queues of a priority, as a table `waiting`, with the time of their next message. The index is read from one queue to the next. */
 const waitingQueues = (priority: Priority) =>

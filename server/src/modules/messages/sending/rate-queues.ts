@@ -10,6 +10,7 @@ import { findProject } from '../../projects/index.ts'
 import { isSending } from '../eligibility.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
+import { batchOf, type Flights, nameOf } from './flights.ts'
 import { leaseMs } from './lease.ts'
 import { type FullQueues, mailRoom, roomAt } from './mail-room.ts'
 import * as queries from './rates.queries.ts'
@@ -22,7 +23,7 @@ const RECHECK_MS = 10_000
 const CHECKS_AT_ONCE = 10
 
 /** What a rate queue is claimed with. */
-type RateSender = { priority: Priority; findSendingCampaigns: FindSendingCampaigns; fullQueues: FullQueues }
+type RateSender = Flights & { priority: Priority; findSendingCampaigns: FindSendingCampaigns; fullQueues: FullQueues }
 
 /** Messages of a rate queue, at most `limit`. */
 export type RateBatch = { queue: queries.RateQueue; messages: ClaimedMessage[]; limit: number }
@@ -75,7 +76,7 @@ export async function claimRateQueues(
   const shares: (queries.RateQueue & { limit: number })[] = []
   await mapWithConcurrency(taken, CHECKS_AT_ONCE, async (queue) => {
     const { uses, at } = await roomOf(ctx, sender, queue)
-    if (uses > 0) shares.push({ ...queue, limit: Math.min(uses, Math.ceil(room / taken.length)) })
+    if (uses > 0) shares.push({ ...queue, limit: batchOf(sender, nameOf(queue), Math.min(uses, Math.ceil(room / taken.length))) })
     else if (at) await queries.delayRateQueue(ctx, priority, queue, at)
     else await queries.closeRateQueue(ctx, priority, queue)
   })

@@ -13,17 +13,18 @@ export type ToRender = Omit<RenderInput, 'template'> & { template: Prepared }
 /** What came of a message. It is skipped when several before it were stopped. */
 export type RenderOutcome = RenderedMessage | RenderFailure | { skipped: true }
 
-/** Renders messages, in their order. Templates and settings are copied to the thread once for all. */
+/** Renders messages, in their order, but for those that have failed. Templates and settings are copied to the thread once for all. */
 export async function renderMessages(
   ctx: ProjectCtx,
   project: SendingProject,
   channel: Channel,
-  messages: ToRender[],
+  messages: (ToRender | RenderFailure)[],
 ): Promise<RenderOutcome[]> {
   const templates: PreparedTemplate[] = []
   const indexes = new Map<Prepared, number>()
-  const ready = messages.flatMap(({ template, ...message }): RenderInput[] => {
-    if ('exceeded' in template) return []
+  const ready = messages.flatMap((one): RenderInput[] => {
+    if ('problem' in one || 'exceeded' in one.template) return []
+    const { template, ...message } = one
     const index = indexes.get(template) ?? templates.push(template) - 1
     indexes.set(template, index)
     return [{ ...message, template: index }]
@@ -31,7 +32,10 @@ export async function renderMessages(
   const settings = { project: membersOf(project), channel, templates, baseUrl: ctx.baseUrl(), now: ctx.clock.now() }
   const outcomes = await ctx.threads.map(ctx, renderMessage, settings, ready)
   let next = 0
-  return messages.map(({ template }) => ('exceeded' in template ? stopped(template.exceeded) : resultOf(ctx, channel, outcomes[next++])))
+  return messages.map((one) => {
+    if ('problem' in one) return one
+    return 'exceeded' in one.template ? stopped(one.template.exceeded) : resultOf(ctx, channel, outcomes[next++])
+  })
 }
 
 /** Projects have more members, which a thread does not need. */

@@ -12,7 +12,7 @@ import { withSealed } from '../requests/service.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import type { SendContexts } from './context.ts'
 import type { TemplateCache } from './prepare.ts'
-import type { Composing, SendingProject } from './render.ts'
+import type { Composing, RenderFailure, SendingProject } from './render.ts'
 import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
 
 type Item = {
@@ -36,7 +36,7 @@ export async function renderSlice(
   slice: readonly Item[],
 ): Promise<RenderedSlice> {
   const channel = slice[0]?.message.channel as Channel
-  const messages: ToRender[] = []
+  const messages: (ToRender | RenderFailure)[] = []
   const redacted: ToRender[] = []
   const plain = { ...project, link_wrap_email: false, link_wrap_push: false }
   const domains = new Map<DomainId | null, Domains>()
@@ -54,8 +54,9 @@ export async function renderSlice(
     const { event } = message
     const composing =
       connection.takesMail !== null && hasNoFiles(template, request) && composingOf(message, connection, request, fromDomain)
-    const whole = { ...input, event: withSealed(ctx, event, sealed), isTransactional: consent.is_transactional }
-    messages.push(composing ? { ...whole, composing } : whole)
+    const unsealed = withSealed(ctx, message, sealed)
+    const whole = { ...input, isTransactional: consent.is_transactional, ...(composing && { composing }) }
+    messages.push('problem' in unsealed ? { ...unsealed, isOverBudget: false } : { ...whole, ...unsealed })
     if (sealed !== null) redacted.push({ ...input, event, isTransactional: consent.is_transactional })
   }
   const outcomes = await renderMessages(ctx, project, channel, [...messages, ...redacted])

@@ -21,9 +21,10 @@ import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import { type Attachments, attachmentsOfSlice, createAttachments } from './attachments.ts'
 import { attemptSlice } from './attempt-slice.ts'
 import { beginAttempts, type ReadyMessage } from './attempts.ts'
-import { type Batch, beginFlight, type Claiming, claimNext, endFlight } from './claim.ts'
+import { type Batch, type Claiming, claimNext } from './claim.ts'
 import { type About, loadSendContexts, readAbout, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
+import { beginFlight, createFlights, endFlight } from './flights.ts'
 import { type Lease, withLease } from './lease.ts'
 import { applyLimits, RATES } from './limits.ts'
 import { withRequested } from './mail-headers.ts'
@@ -67,8 +68,7 @@ export const createSender = (parts: SenderParts & Reporting, priority: Priority)
   attachments: createAttachments(),
   sliceSizes: createSliceSizes(),
   fullQueues: createFullQueues(),
-  inFlight: new Map(),
-  waiting: new Set(),
+  ...createFlights(),
 })
 
 const viewOf = jointViews()
@@ -95,7 +95,7 @@ async function sendBatch(ctx: Ctx, sender: Sender, { name, messages, limit, rate
     await sendQueue(shared, { ...sender, isRated: rated !== undefined }, messages, claimedAt, results(ctx.db))
     if (rated) await finishRateBatch(view, sender, rated)
   } finally {
-    endFlight(sender, name, messages.length)
+    endFlight(sender, name, messages.length, ctx.clock.now().getTime() - claimedAt.getTime())
     if (sender.waiting.delete(name) || (messages.length > 0 && messages.length >= limit)) ctx.wake(SEND_JOBS[sender.priority])
   }
 }
