@@ -104,6 +104,20 @@ test('keys are created, listed and revoked', async () => {
   await expect(printed(revoke)).rejects.toThrow('The project has no key with this id that can be archived.')
 })
 
+test('no key is created for a project that was deleted, but one of its organisation is', async () => {
+  await using _ = await startApp(readConfig(env), 'api')
+  const database = await connectTo(env.DATABASE_URL as string)
+  await database.query('update projects set deleted_at = now()')
+  try {
+    for (const scope of ['secret', 'public'])
+      await expect(printed(['keys', 'create', '--scope', scope])).rejects.toThrow('There is no project.')
+    expect(await printed(['keys', 'create', '--scope', 'organisation', '--role', 'owner'])).toMatch(/^ok_/)
+  } finally {
+    await database.query('update projects set deleted_at = null')
+    await database.end()
+  }
+})
+
 describe('a reply to a request', () => {
   /** A server that gives this reply after it refused so many requests. */
   const answering = async (type: string, body: string, refusals = 0) => {
