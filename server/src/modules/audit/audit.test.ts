@@ -243,28 +243,28 @@ describe('the chain', () => {
     await inTx(ctx, async (ctx) => {
       for (let id = 1; id <= 250; id++) await recordAction(ctx, w.projectId, 'list.created', id, { after: { name: 'x'.repeat(1000) } })
     })
-    const read: { rows: number; turns: number }[] = []
+    const read: { rows: number; pauses: number }[] = []
     let isCounting = false
-    /** Counts turns until the next statement, which waits for the database. */
-    const countTurns = (page: { turns: number }) =>
+    /** Counts pauses until the next statement, which waits for the database. */
+    const countPauses = (page: { pauses: number }) =>
       void setImmediate(() => {
         if (!isCounting) return
-        page.turns++
-        countTurns(page)
+        page.pauses++
+        countPauses(page)
       })
     const many: typeof ctx.db.many = async (...statement) => {
       isCounting = false
       const rows = await ctx.db.many(...statement)
       isCounting = true
-      const page = { rows: rows.length, turns: 0 }
+      const page = { rows: rows.length, pauses: 0 }
       read.push(page)
-      countTurns(page)
+      countPauses(page)
       return rows
     }
     expect(await checkChain({ ...ctx, db: { ...ctx.db, many } })).toEqual({ is_intact: true, entries: 250, first_wrong: null })
     isCounting = false
     expect(read.map(({ rows }) => rows)).toEqual([100, 100, 50])
-    for (const { rows, turns } of read.slice(0, -1)) expect(turns).toBeGreaterThanOrEqual(rows / 10)
+    for (const { rows, pauses } of read.slice(0, -1)) expect(pauses).toBeGreaterThanOrEqual(rows / 10)
   })
 
   test('shows that its end is gone', async () => {
