@@ -5,8 +5,15 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jos
 
 const CLIENT = { id: 'carillon', secret: 'a secret of the client' }
 
-/** What a test changes of an ID token. */
-export type TokenDeviation = { aud?: string; nonce?: string; iss?: string; expiresInS?: number; isForged?: boolean }
+/** What a test changes of an ID token, and the claims that only the userinfo endpoint has. */
+export type TokenDeviation = {
+  aud?: string
+  nonce?: string
+  iss?: string
+  expiresInS?: number
+  isForged?: boolean
+  userinfo?: Record<string, unknown>
+}
 
 export type OpenIdProvider = AsyncDisposable & {
   /** The settings of a server that signs in here. */
@@ -32,6 +39,7 @@ export async function openIdProvider(): Promise<OpenIdProvider> {
   const jwk = await exportJWK(publicKey)
   const kid = await calculateJwkThumbprint(jwk)
   const granted = new Map<string, Granted>()
+  const redeemed = new Map<string, Granted>()
   let issuer = ''
 
   const idToken = ({ nonce, claims, deviation }: Granted) => {
@@ -52,13 +60,20 @@ export async function openIdProvider(): Promise<OpenIdProvider> {
     const isClient = form.get('client_id') === CLIENT.id && form.get('client_secret') === CLIENT.secret
     const isProven = grant !== undefined && grant.challenge === (await sha256(form.get('code_verifier') ?? ''))
     if (!grant || !isClient || !isProven || form.get('redirect_uri') !== grant.redirectUri) return undefined
-    return { access_token: 'an access token', token_type: 'Bearer', expires_in: 300, id_token: await idToken(grant) }
+    redeemed.set(code, grant)
+    return { access_token: code, token_type: 'Bearer', expires_in: 300, id_token: await idToken(grant) }
+  }
+
+  function userinfo({ authorization = '' }: IncomingMessage['headers']): object | undefined {
+    const grant = redeemed.get(authorization.replace(/^Bearer /, ''))
+    return grant && { sub: grant.claims.sub, ...grant.deviation.userinfo }
   }
 
   const description = () => ({
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/userinfo`,
     jwks_uri: `${issuer}/keys`,
     end_session_endpoint: `${issuer}/end`,
     response_types_supported: ['code'],
@@ -71,6 +86,7 @@ export async function openIdProvider(): Promise<OpenIdProvider> {
       '/.well-known/openid-configuration': description,
       '/keys': () => ({ keys: [{ ...jwk, kid, alg: 'ES256', use: 'sig' }] }),
       '/token': async () => tokens(await bodyOf(request)),
+      '/userinfo': () => userinfo(request.headers),
     }
     const found = await answers[request.url ?? '']?.()
     reply.writeHead(found ? 200 : 400, { 'content-type': 'application/json' }).end(JSON.stringify(found ?? { error: 'invalid_grant' }))

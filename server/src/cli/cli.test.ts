@@ -104,6 +104,48 @@ test('keys are created, listed and revoked', async () => {
   await expect(printed(revoke)).rejects.toThrow('The project has no key with this id that can be archived.')
 })
 
+test('no key is created for a project that was deleted, but one of its organisation is', async () => {
+  await using _ = await startApp(readConfig(env), 'api')
+  const database = await connectTo(env.DATABASE_URL as string)
+  await database.query('update projects set deleted_at = now()')
+  try {
+    for (const scope of ['secret', 'public'])
+      await expect(printed(['keys', 'create', '--scope', scope])).rejects.toThrow('There is no project.')
+    expect(await printed(['keys', 'create', '--scope', 'organisation', '--role', 'owner'])).toMatch(/^ok_/)
+  } finally {
+    await database.query('update projects set deleted_at = null')
+    await database.end()
+  }
+})
+
+test.each<[when: 'starting' | 'listening', NodeJS.Signals]>([
+  ['starting', 'SIGINT'],
+  ['listening', 'SIGHUP'],
+])('listen leaves no endpoint behind if it is stopped while it is %s, by %s', async (when, signal) => {
+  const [asked, reply] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const requests: string[] = []
+  await using server = createServer(async (request, response) => {
+    requests.push(`${request.method} ${request.url}`)
+    asked.resolve()
+    await reply.promise
+    response.writeHead(200).end('{"id": 7, "signing_secret": "s"}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const args = [main, 'listen', '--url', url, '--key', 'sk_any', '--port', '0']
+  const child = spawn(process.execPath, args, { env: { ...childEnvironment, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  await asked.promise
+  if (when === 'listening') {
+    reply.resolve()
+    await once(child.stdout, 'data')
+  }
+  child.kill(signal)
+  reply.resolve()
+  await ended
+  expect(requests).toEqual(['POST /api/client/webhooks', 'DELETE /api/client/webhooks/7'])
+})
+
 describe('a reply to a request', () => {
   /** A server that gives this reply after it refused so many requests. */
   const answering = async (type: string, body: string, refusals = 0) => {

@@ -9,10 +9,12 @@ import { waitForSignal } from './signals.ts'
 export const run: Command['run'] = async (args, env) => {
   const config = readConfig(env)
   const url = args.some((arg) => arg.startsWith('--url')) ? [] : ['--url', `http://127.0.0.1:${config.PORT}`]
+  // From now on, because the endpoint may be registered before the reply is here. SIGHUP is that of a terminal that is closed.
+  const stopping = waitForSignal(['SIGTERM', 'SIGINT', 'SIGHUP'])
   await using _ = await listen(listenOptions([...args, ...url]), {
     dataDir: resolve(config.DATA_DIR),
     print: (line) => process.stdout.write(`${line}\n`),
     clock: systemClock,
   })
-  await waitForSignal()
+  await stopping
 }

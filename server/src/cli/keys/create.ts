@@ -3,10 +3,12 @@ import type { OrganisationId } from '../../lib/ids.ts'
 import { ORGANISATION_ROLES, ROLES } from '../../lib/roles.ts'
 import { recordAction } from '../../modules/audit/index.ts'
 import { generateKey, saveKey } from '../../modules/keys/index.ts'
-import { type Command, readArguments, UsageError } from '../command.ts'
+import { type Command, CommandError, readArguments, UsageError } from '../command.ts'
 import { OPTIONS } from '../options.ts'
 import { withCtx } from '../with-ctx.ts'
 import { projectOf } from './project.ts'
+
+const NO_PROJECT = 'There is no project. Create one in the console, or with a key of the organisation: `--scope organisation`.'
 
 /** Creates an API key. Needs access to the database instead of a key. */
 export const run: Command['run'] = async (args, env) => {
@@ -14,6 +16,7 @@ export const run: Command['run'] = async (args, env) => {
   const wanted = checked(scope, role)
   await withCtx(env, async (ctx) => {
     const owner = await projectOf(ctx, project)
+    if (owner.is_deleted && wanted.scope !== 'organisation') throw new CommandError(NO_PROJECT)
     const value = generateKey(wanted.prefix, ctx.secrets.random)
     const organisationId = owner.organization_id as OrganisationId
     const projectId = wanted.scope === 'organisation' ? null : owner.id

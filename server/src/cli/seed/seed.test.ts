@@ -54,6 +54,19 @@ test('a seeded project has users with events, lists, campaigns and a live journe
   expect(await counts()).toEqual(first)
 })
 
+test('a second time says so if the first one broke off', async () => {
+  await using w = await world()
+  const lines: string[] = []
+  const seed = (call = callOf(w)) => seedProject(seedOptions(['--users', '1']), call, TODAY, (line) => lines.push(line))
+  const untilJourney = async (method: string, path: string, body?: object) => {
+    if (path === '/api/client/journeys') throw new CommandError('The connection broke.')
+    return callOf(w)(method, path, body)
+  }
+  await expect(seed(untilJourney)).rejects.toThrow('The connection broke.')
+  await seed()
+  expect(lines.at(-1)).toBe('An earlier seed broke off before its journey was live. To have all of it, seed a new project.')
+})
+
 test('a project with a provider is not seeded', async () => {
   await using w = await world()
   const smtp = { channel: 'email', kind: 'smtp', name: 'Relay', settings: { host: 'relay.example.com', port: 587, tls: 'none' } }

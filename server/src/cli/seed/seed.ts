@@ -34,12 +34,23 @@ export async function seedProject(
   for (let at = 0; at < events.length; at += BATCH_ITEMS) await call('POST', '/api/client/events', events.slice(at, at + BATCH_ITEMS))
   print(`${users.length} users and ${events.length} events.`)
   const { results } = (await call('GET', '/api/client/campaigns?q=seed-welcome&limit=1')) as Listed
-  if (results.length > 0) return print('The lists, campaigns and the journey already exist.')
+  if (results.length > 0) return print((await isComplete(call)) ? COMPLETE : INCOMPLETE)
   await configure(call)
   print('2 lists, 3 campaigns and a journey.')
 }
 
 type Listed = { results: { id: number }[] }
+
+const COMPLETE = 'The lists, campaigns and the journey already exist.'
+const INCOMPLETE = 'An earlier seed broke off before its journey was live. To have all of it, seed a new project.'
+const JOURNEY = 'Welcome series'
+
+/** Whether an earlier seed came to its end, where the journey goes live. */
+async function isComplete(call: Call): Promise<boolean> {
+  const path = `/api/client/journeys?${new URLSearchParams({ q: JOURNEY, limit: '1' })}`
+  const { results } = (await call('GET', path)) as { results: { status: string }[] }
+  return results.some(({ status }) => status !== 'draft')
+}
 
 async function configure(call: Call): Promise<void> {
   const create = async (path: string, body: object) => (await call('POST', `/api/client/${path}`, body)).id as number
@@ -78,7 +89,7 @@ async function configure(call: Call): Promise<void> {
     '<p>Thank you for your purchase.</p>',
   )
   for (const id of [welcome, tips]) await call('PATCH', `/api/client/campaigns/${id}`, { state: 'running' })
-  const journey = await create('journeys', { name: 'Welcome series' })
+  const journey = await create('journeys', { name: JOURNEY })
   await call('PUT', `/api/client/journeys/${journey}/steps`, stepsOf(welcome, tips))
   await call('POST', `/api/client/journeys/${journey}/publish`, {})
 }

@@ -4,8 +4,10 @@ import { subscriptionTo } from '../../../test/blasts.ts'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import { changesOf, MASK } from './changes.ts'
+import { checkChain, recordAction } from './service.ts'
 
 const AUDIT = '/api/client/audit'
 
@@ -232,6 +234,37 @@ describe('the chain', () => {
     for (const name of ['A', 'B', 'C']) await w.post('/api/client/lists', { name, type: 'static' })
     await select(w, `${statement} and project_id = ${w.projectId}`)
     expect(await check(w)).toMatchObject({ is_intact: false, first_wrong })
+  })
+
+  test('is checked a few entries at a time, so that other requests get their turns', async () => {
+    await using w = await world()
+    const origin = { organisationId: w.organisationId, requestId: 'r', via: 'api' as const }
+    const ctx = { ...w.ctx, origin }
+    await inTx(ctx, async (ctx) => {
+      for (let id = 1; id <= 250; id++) await recordAction(ctx, w.projectId, 'list.created', id, { after: { name: 'x'.repeat(1000) } })
+    })
+    const read: { rows: number; pauses: number }[] = []
+    let isCounting = false
+    /** Counts pauses until the next statement, which waits for the database. */
+    const countPauses = (page: { pauses: number }) =>
+      void setImmediate(() => {
+        if (!isCounting) return
+        page.pauses++
+        countPauses(page)
+      })
+    const many: typeof ctx.db.many = async (...statement) => {
+      isCounting = false
+      const rows = await ctx.db.many(...statement)
+      isCounting = true
+      const page = { rows: rows.length, pauses: 0 }
+      read.push(page)
+      countPauses(page)
+      return rows
+    }
+    expect(await checkChain({ ...ctx, db: { ...ctx.db, many } })).toEqual({ is_intact: true, entries: 250, first_wrong: null })
+    isCounting = false
+    expect(read.map(({ rows }) => rows)).toEqual([100, 100, 50])
+    for (const { rows, pauses } of read.slice(0, -1)) expect(pauses).toBeGreaterThanOrEqual(rows / 10)
   })
 
   test('shows that its end is gone', async () => {

@@ -77,12 +77,22 @@ export async function redeem(ctx: Ctx, url: URL, { state, nonce, verifier }: Che
     idTokenExpected: true,
   })
   const claims = tokens.claims() as Claims
-  const isComplete = claims.email !== undefined && claims[ctx.config.OIDC_ROLE_CLAIM] !== undefined
+  const isComplete = hasAddress(claims) && claims[ctx.config.OIDC_ROLE_CLAIM] !== undefined
   const more =
     isComplete || provider.serverMetadata().userinfo_endpoint === undefined
       ? {}
       : await openid.fetchUserInfo(provider, tokens.access_token, claims.sub)
-  return { claims: { ...more, ...claims }, idToken: tokens.id_token as string }
+  return { claims: { ...more, ...claims, ...addressIn([claims, more]) }, idToken: tokens.id_token as string }
+}
+
+type Source = Record<string, unknown>
+
+const hasAddress = ({ email, email_verified }: Source): boolean => email !== undefined && email_verified !== undefined
+
+/** The address with the word on whether it is verified, both from one source: the word of one says nothing about the address of another. */
+function addressIn(sources: Source[]): Source {
+  const { email, email_verified } = sources.find(hasAddress) ?? {}
+  return { email, email_verified }
 }
 
 /** The address that ends the session at the provider. Null where it has none. */

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Authenticator, type Deviation, openAuthenticator } from '../../../test/authenticator.ts'
 import { type Member, member, PASSWORD, pageWith, signIn } from '../../../test/members.ts'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
+import { Count } from '../../lib/shapes.ts'
 import { operatorLink } from './profile.ts'
 
 const ORIGIN = 'http://localhost:3000'
@@ -221,6 +224,33 @@ describe('a passkey as second factor', () => {
     expect((await begin(one)).status).toBe(403)
     const fresh = { ...one, headers: pageWith(await enter(authenticator)) }
     expect((await begin(fresh)).status).toBe(200)
+  })
+
+  test('stays as the only way in also if the other one is removed at the same time', async () => {
+    const { one, authenticator, added } = await withPasskey()
+    const other = openAuthenticator()
+    const second = (await add(one, other)).body
+    await select(w, `update members set password_hash = null where id = ${one.id}`)
+    const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    // Both wait for the audit log, which is written last, if they do not wait for each other.
+    const holding = inTx(w.ctx, async (ctx) => {
+      await ctx.db.run(sql`select from audit_chains where project_id = 0 and organization_id = ${w.organisationId} for update`)
+      held.resolve()
+      await release.promise
+    })
+    await held.promise
+    const removing = Promise.all([added.body.id, second.id].map((id) => remove(one, id)))
+    const waiting = () =>
+      w.db.value(
+        Count,
+        sql`select count(*)::integer as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+    await vi.waitFor(async () => expect(await waiting()).toBe(2), { timeout: 20_000 })
+    release.resolve()
+    await holding
+    expect((await removing).map(({ status }) => status).toSorted()).toEqual([204, 422])
+    const entered = await Promise.all([authenticator, other].map(async (authenticator) => (await enter(authenticator)).status))
+    expect(entered.toSorted()).toEqual([200, 401])
   })
 
   test.each([

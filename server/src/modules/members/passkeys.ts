@@ -143,6 +143,8 @@ export async function removePasskey(ctx: MemberCtx, id: PasskeyId, password: str
   await inTx(ctx, async (tx) => {
     const ctx = tx as unknown as MemberCtx & typeof tx
     const holder = holderOf(ctx)
+    // Otherwise each of two removals at once would still find the passkey that the other one removes.
+    await lockRoom(ctx, 'passkeys', ctx.memberId)
     const removed = await queries.deletePasskey(ctx, holder, id)
     if (!removed) throw new ApiError('resource_missing', 'You have no passkey with that identifier.')
     const hasOther = password_hash !== null || (await signsInAtProvider(ctx, holder)) || (await queries.hasPasskey(ctx, holder))

@@ -104,6 +104,31 @@ describe('single sign-on', () => {
     expect([refused.status, refused.body.error.reason]).toEqual([403, reason])
   })
 
+  type Address = { email?: 'own' | 'other'; email_verified?: boolean }
+  test.each<[string, Address, Address, 'own' | null]>([
+    ['both only in the userinfo', {}, { email: 'own', email_verified: true }, 'own'],
+    ['the word only in the userinfo, with the address', { email: 'own' }, { email: 'own', email_verified: true }, 'own'],
+    ['the word only in the userinfo, for its own address', { email: 'other' }, { email: 'own', email_verified: true }, 'own'],
+    ['the word only in the userinfo, without an address', { email: 'other' }, { email_verified: true }, null],
+    ['the address only in the userinfo, without the word', { email_verified: true }, { email: 'other' }, null],
+    ['both in the ID token, of another address than in the userinfo', { email: 'own', email_verified: true }, { email: 'other' }, 'own'],
+    ['both, with different words', { email: 'other', email_verified: false }, { email: 'other', email_verified: true }, null],
+  ])('takes the address and the word that it is verified from one place: %s', async (_, token, userinfo, email) => {
+    const claims = claimsOf({ groups: undefined })
+    const given = (address: Address) => ({
+      email: address.email && `${address.email}-${claims.email}`,
+      email_verified: address.email_verified,
+    })
+    const reply = await enter({ ...claims, ...given(token) }, { userinfo: { groups: ['staff'], ...given(userinfo) } })
+    expect([reply.status, reply.body.member?.email]).toEqual(email === null ? [403, undefined] : [200, `${email}-${claims.email}`])
+  })
+
+  test('asks for the word about the address if only that is missing', async () => {
+    const { email, ...claims } = claimsOf({ email_verified: undefined })
+    const reply = await enter({ ...claims, email }, { userinfo: { email, email_verified: true } })
+    expect([reply.status, reply.body.member?.email]).toEqual([200, email])
+  })
+
   test('links a member by the verified address, once, and gives the roles at every sign-in', async () => {
     const one = await member(w, 'member', 'editor')
     const claims = claimsOf({ email: one.email.toUpperCase(), groups: ['admins'] })
