@@ -422,6 +422,17 @@ describe('TLSA records of a host', () => {
     expect(outcomes(await client.deliver({ ...route, isSecure: false }, kim, LIMITS))).toEqual(['kim delivered 250'])
   })
 
+  test('that cannot be looked up are a failure of DANE, and of no policy of MTA-STS', async () => {
+    const [name, other] = [host(), host()]
+    using client = open({}, {}, { [`_25._tcp.${name}`]: await failing() })
+    const outcome = await client.deliver({ ...secure(routeTo(name, other)), enforcedHosts: [name] }, kim, LIMITS)
+    expect(outcome.steps).toMatchObject([
+      { host: name, stage: 'STARTTLS', peer: { isDane: true } },
+      { host: other, stage: 'STARTTLS', peer: {} },
+    ])
+    expect(outcome.steps.map((step) => 'peer' in step && 'isDane' in step.peer)).toEqual([true, false])
+  })
+
   test('count more than a policy of MTA-STS', async () => {
     const name = host({ tls: 'self-signed' })
     using client = open({}, {}, { [`_25._tcp.${name}`]: await recordOf(name, 'self-signed') })
