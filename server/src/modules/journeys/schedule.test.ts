@@ -43,6 +43,7 @@ describe('a schedule is', () => {
     ['FREQ=DAILY\nEXDATE:20261201T090000', 'must be one `RRULE`'],
     ['DTSTART:20261301T090000\nFREQ=DAILY', '`DTSTART`'],
     ['DTSTART:20261201T090000Z\nFREQ=DAILY', 'without a time zone'],
+    ['DTSTART:20261201T090015\nFREQ=DAILY', 'must have a `DTSTART` at a whole minute'],
     ['DTSTART;TZID=Australia/Sydney:20261201T090000\nFREQ=DAILY', 'without a time zone'],
   ])('refused: %s', (text, problem) => expect(scheduleProblem(text)).toContain(problem))
 })

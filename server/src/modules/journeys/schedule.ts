@@ -138,6 +138,8 @@ export type Schedule = ParsedSchedule & { search: RRuleTemporal }
 export function scheduleProblem(text: string): string | null {
   const parsed = parseSchedule(text)
   if ('problem' in parsed) return parsed.problem
+  // Times are whole minutes. One that was published before this was refused comes at them.
+  if (parsed.start !== null && !parsed.start.endsWith(':00')) return 'must have a `DTSTART` at a whole minute, such as `20261201T090000`'
   const start = parsed.start ?? EXAMPLE_START
   try {
     return searchOf(parsed, start).next(new Date(`${start}Z`), true) === null ? NEVER : null
