@@ -653,6 +653,31 @@ test('a timer fires before a later event of its user', async () => {
   expect(await trail(w)).toEqual([['start:default', 'wait:timeout', 'end']])
 })
 
+test('all timers of a user fire before a later event, however many entrances the user has', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const steps: Steps = {
+    start: { ...entrance('cart', { concurrent: true }), children: ['wait'] },
+    wait: {
+      type: 'wait_until',
+      data: { conditions: [{ path: 'bought', event_name: 'purchase' }], timeout: '10m' },
+      children: [
+        ['bought', 'end'],
+        ['timeout', 'end'],
+      ],
+    },
+    end: { type: 'exit' },
+  }
+  for (let journeys = 0; journeys < 2; journeys++) await live(w, steps)
+  await w.post('/api/client/events', Array(30).fill({ name: 'cart', external_id: 'ana' }))
+  await w.drain()
+  w.advance('10 minutes')
+  w.advance(1)
+  await event(w, 'purchase', 'ana')
+  await w.drain()
+  expect((await trail(w)).map((steps) => steps[1])).toEqual(Array(60).fill('wait:timeout'))
+})
+
 test('the event wins over a timeout at the same instant', async () => {
   await using w = await world()
   await w.users('ana')

@@ -19,11 +19,14 @@ export function bounded<T, O>(search: () => T, otherwise: O): T | O {
   }
 }
 
+/** Lets other work run. */
+export const otherWork = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 /** The times in [from, to], piece by piece, each with its end. A search that would be too long is made in shorter pieces; if that does not help, it ends. */
 export async function* timesBetween(search: RRuleTemporal, from: Date, to: Date): AsyncGenerator<{ times: Date[]; end: Date }> {
   let [atMs, lengthMs, longestMs] = [from.getTime(), DAY_MS, Number.POSITIVE_INFINITY]
   while (atMs <= to.getTime() && lengthMs >= HOUR_MS) {
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await otherWork()
     const end = new Date(Math.min(atMs + lengthMs, to.getTime()))
     const found = bounded(() => search.between(new Date(atMs), end, true), null)
     if (found !== null) {

@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import { RRuleTemporal } from 'rrule-temporal'
 import { describe, expect, test } from 'vitest'
-import { compileSchedule, dueOccurrence, nextOccurrence, occurrencesIn, scheduleProblem } from './schedule.ts'
+import {
+  compileSchedule,
+  dueOccurrence,
+  localsThrough,
+  nextOccurrence,
+  occurrencesAmong,
+  occurrencesIn,
+  occurrencesThrough,
+  scheduleProblem,
+} from './schedule.ts'
 
 const at = (text: string) => new Date(text)
 const PUBLISHED = at('2026-11-23T09:17:42Z')
@@ -43,6 +52,7 @@ describe('a schedule is', () => {
     ['FREQ=DAILY\nEXDATE:20261201T090000', 'must be one `RRULE`'],
     ['DTSTART:20261301T090000\nFREQ=DAILY', '`DTSTART`'],
     ['DTSTART:20261201T090000Z\nFREQ=DAILY', 'without a time zone'],
+    ['DTSTART:20261201T090015\nFREQ=DAILY', 'must have a `DTSTART` at a whole minute'],
     ['DTSTART;TZID=Australia/Sydney:20261201T090000\nFREQ=DAILY', 'without a time zone'],
   ])('refused: %s', (text, problem) => expect(scheduleProblem(text)).toContain(problem))
 })
@@ -63,7 +73,7 @@ describe('a rule that never comes is refused, after a bounded search', () => {
     // What was stored before it could be checked has no instants, and does not stop the job.
     if (text.includes('BYDAY=1MO')) return
     expect(await found(text, '2026-11-23T00:00:00Z', '2026-12-23T00:00:00Z')).toEqual([])
-    expect(nextOccurrence(await compileSchedule(text, PUBLISHED, 'UTC'), PUBLISHED, 'UTC')).toBeNull()
+    expect(await nextOccurrence(await compileSchedule(text, PUBLISHED, 'UTC'), PUBLISHED, 'UTC')).toBeNull()
   })
 })
 
@@ -122,8 +132,8 @@ describe('the instants of a schedule', () => {
     const text = `DTSTART:20261201T090000\nFREQ=DAILY;${end}`
     expect(await found(text, '2026-11-30T00:00:00Z', '2027-02-01T00:00:00Z')).toHaveLength(count)
     const schedule = await compileSchedule(text, PUBLISHED, 'UTC')
-    expect(nextOccurrence(schedule, at(`2026-12-0${count}T09:00:00Z`), 'UTC')).toBeNull()
-    expect(nextOccurrence(schedule, at(`2026-12-0${count}T08:59:59Z`), 'UTC')?.local).toBe(`2026-12-0${count}T09:00`)
+    expect(await nextOccurrence(schedule, at(`2026-12-0${count}T09:00:00Z`), 'UTC')).toBeNull()
+    expect((await nextOccurrence(schedule, at(`2026-12-0${count}T08:59:59Z`), 'UTC'))?.local).toBe(`2026-12-0${count}T09:00`)
   })
 
   test('are found one by one as in a range', async () => {
@@ -131,7 +141,7 @@ describe('the instants of a schedule', () => {
     const schedule = await compileSchedule('DTSTART:20260101T023000\nFREQ=DAILY;BYHOUR=2,3;BYMINUTE=0,30', PUBLISHED, zone)
     const [from, to] = [at('2026-10-01T00:00:00Z'), at('2026-10-08T00:00:00Z')]
     const all: Date[] = []
-    for (let next = nextOccurrence(schedule, from, zone); next && next.at <= to; next = nextOccurrence(schedule, next.at, zone))
+    for (let next = await nextOccurrence(schedule, from, zone); next && next.at <= to; next = await nextOccurrence(schedule, next.at, zone))
       all.push(next.at)
     expect(all).toEqual(occurrencesIn(schedule, from, to, zone).map(({ at }) => at))
     expect(all.length).toBeGreaterThan(24)
@@ -182,29 +192,56 @@ test('COUNT ends a schedule at the same local time as the library does', async (
       const last = library.all().at(-1)?.epochMilliseconds as number
       const schedule = await compileSchedule(`DTSTART:20260105T083000\n${rule};COUNT=${count}`, PUBLISHED, 'UTC')
       expect(schedule.until).toEqual({ local: new Date(last).toISOString().slice(0, 19) })
-      expect(nextOccurrence(schedule, new Date(last), 'UTC')).toBeNull()
-      expect(nextOccurrence(schedule, new Date(last - 1), 'UTC')?.at).toEqual(new Date(last))
-      expect(nextOccurrence(schedule, new Date(from.getTime() - 1), 'UTC')).not.toBeNull()
+      expect(await nextOccurrence(schedule, new Date(last), 'UTC')).toBeNull()
+      expect((await nextOccurrence(schedule, new Date(last - 1), 'UTC'))?.at).toEqual(new Date(last))
+      expect(await nextOccurrence(schedule, new Date(from.getTime() - 1), 'UTC')).not.toBeNull()
     }),
     { numRuns: 40, seed: 7 },
   )
 })
 
+/** Counts how often other work could run while something is done. */
+async function roundsOf(work: () => Promise<unknown>): Promise<number> {
+  let rounds = 0
+  const count = (): void => {
+    rounds++
+    counting = setImmediate(count)
+  }
+  let counting = setImmediate(count)
+  await work()
+  clearImmediate(counting)
+  return rounds
+}
+
 test.each(['FREQ=DAILY;COUNT=1000', 'FREQ=HOURLY;BYMINUTE=0,15,30,45;COUNT=1000'])(
   'other work runs while the end of a schedule with many times is looked for, and that is done once: %s',
   async (rule) => {
-    let rounds = 0
-    const count = (): void => {
-      rounds++
-      counting = setImmediate(count)
-    }
-    let counting = setImmediate(count)
-    const schedule = await compileSchedule(`DTSTART:20250101T090000\n${rule}`, PUBLISHED, 'UTC')
-    expect(rounds).toBeGreaterThan(20)
-    clearImmediate(counting)
-    rounds = 0
-    await compileSchedule(`DTSTART:20250101T090000\n${rule}`, PUBLISHED, 'UTC')
-    expect(rounds).toBe(0)
-    expect(schedule.rule).not.toContain('COUNT')
+    const compile = () => compileSchedule(`DTSTART:20250101T090000\n${rule}`, PUBLISHED, 'UTC')
+    expect(await roundsOf(compile)).toBeGreaterThan(20)
+    expect(await roundsOf(compile)).toBe(0)
+    expect((await compile()).rule).not.toContain('COUNT')
   },
 )
+
+const EACH_QUARTER = `BYHOUR=${Array.from({ length: 24 }, (_, hour) => hour)};BYMINUTE=0,15,30,45`
+const EACH_DAY = 'BYDAY=MO,TU,WE,TH,FR,SA,SU'
+
+test.each([
+  [`FREQ=YEARLY;BYWEEKNO=1,10,20;${EACH_DAY};${EACH_QUARTER}`, '2027-01-04T00:00'],
+  [`FREQ=YEARLY;BYMONTH=9;${EACH_DAY};${EACH_QUARTER}`, '2027-09-01T00:00'],
+])('other work runs while the next time of a rule with thousands in a year is looked for: %s', async (rule, local) => {
+  const schedule = await compileSchedule(rule, at('2026-01-01T00:00:00Z'), 'UTC')
+  const rounds = await roundsOf(async () => expect((await nextOccurrence(schedule, PUBLISHED, 'UTC'))?.local).toBe(local))
+  expect(rounds).toBeGreaterThan(3)
+})
+
+test('other work runs while thousands of local times become instants, which are the same as at once', async () => {
+  const schedule = await compileSchedule(`FREQ=DAILY;${EACH_QUARTER}`, at('2026-01-01T00:00:00Z'), 'UTC')
+  const [from, to] = [at('2026-09-20T00:00:00Z'), at('2026-10-20T00:00:00Z')]
+  const locals = await localsThrough(schedule, from, to)
+  const rounds = await roundsOf(async () => {
+    const all = await occurrencesThrough(schedule, locals, from, to, 'Australia/Sydney')
+    expect(all).toEqual(occurrencesAmong(schedule, locals, from, to, 'Australia/Sydney'))
+  })
+  expect(rounds).toBeGreaterThan(5)
+})

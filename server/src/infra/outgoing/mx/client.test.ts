@@ -422,6 +422,17 @@ describe('TLSA records of a host', () => {
     expect(outcomes(await client.deliver({ ...route, isSecure: false }, kim, LIMITS))).toEqual(['kim delivered 250'])
   })
 
+  test('that cannot be looked up are a failure of DANE, and of no policy of MTA-STS', async () => {
+    const [name, other] = [host(), host()]
+    using client = open({}, {}, { [`_25._tcp.${name}`]: await failing() })
+    const outcome = await client.deliver({ ...secure(routeTo(name, other)), enforcedHosts: [name] }, kim, LIMITS)
+    expect(outcome.steps).toMatchObject([
+      { host: name, stage: 'STARTTLS', peer: { isDane: true } },
+      { host: other, stage: 'STARTTLS', peer: {} },
+    ])
+    expect(outcome.steps.map((step) => 'peer' in step && 'isDane' in step.peer)).toEqual([true, false])
+  })
+
   test('count more than a policy of MTA-STS', async () => {
     const name = host({ tls: 'self-signed' })
     using client = open({}, {}, { [`_25._tcp.${name}`]: await recordOf(name, 'self-signed') })
@@ -630,6 +641,36 @@ describe('connections', () => {
     const all = await many(client, routeTo(name), 3, { connections: 1, mailsPerConnection: 100 })
     expect(all.map(({ steps }) => steps)).toEqual([[], [], []])
     expect(hostOf(name).counts).toMatchObject({ made: 2, accepted: 3 })
+  })
+
+  test.each([true, false])(
+    'a host that replies 421 to the sender, to end a connection, gets the mail over another one: pipelining %s',
+    async (pipelining) => {
+      using client = open()
+      const ends = { MAIL: ({ connection, mail }: At) => (connection === 1 && mail === 2 ? '421 4.7.0 Enough' : undefined) }
+      const name = host({ script: ends, ...(!pipelining && { extensions: [] }) })
+      const all = await many(client, routeTo(name), 3, { connections: 1, mailsPerConnection: 100 })
+      expect(all.map(outcomes)).toEqual([['kim delivered 250'], ['kim delivered 250'], ['kim delivered 250']])
+      expect(all.map(({ steps }) => steps)).toEqual([[], [], []])
+      expect(hostOf(name).counts).toMatchObject({ made: 2, accepted: 3 })
+    },
+  )
+
+  test('a host that replies 421 to each sender keeps its mails waiting', async () => {
+    using client = open()
+    const name = host({ script: { MAIL: '421 4.7.0 Later' } })
+    expect(outcomes(await client.deliver(routeTo(name), kim, LIMITS))).toEqual(['kim temporary 421 site'])
+    expect(hostOf(name).counts.made).toBe(1)
+  })
+
+  test('an idle one makes room at once for the mail that needs another host', async () => {
+    using client = open({ limits: { idleMs: 60_000 } })
+    const [one, two] = [host({ acceptMs: 50 }), host()]
+    const limits = { connections: 1, mailsPerConnection: 100 }
+    const routes = [routeTo(one), routeTo(two)].map((route) => ({ ...route, site: 'shared' }))
+    const delivering = routes.map((route) => client.deliver(route, kim, limits))
+    await expect.poll(() => hostOf(two).counts.accepted).toBe(1)
+    expect((await Promise.all(delivering)).flatMap(outcomes)).toEqual(['kim delivered 250', 'kim delivered 250'])
   })
 
   test('a host that limits connections has its mails over those that it allows, and they tell of it', async () => {

@@ -19,7 +19,7 @@ import { sourceFor, usableAddresses } from './addresses.ts'
 import type { DeliveryStep, Route, SiteLimits } from './outcome.ts'
 import { refusedHere } from './route.ts'
 import type { MxSession, UnopenedOutcome, Waiting } from './session.ts'
-import { type TlsDemand, tlsDemandOf } from './tls-demand.ts'
+import { type TlsDemand, tlsDemandOf, type Untrusted } from './tls-demand.ts'
 
 /** What opening a session needs. */
 export type OpeningTools = {
@@ -133,7 +133,7 @@ async function tryHost(visit: Visit): Promise<{ is: 'open'; session: MxSession }
     return { is: 'left', isAbsent: true, outcome: refusedHere(550, '5.4.4', found.reason) as UnopenedOutcome }
   }
   const demand = await tlsDemandOf(tools, { route, limits, host, isSecure: found.isSecure })
-  if ('reason' in demand) return insecure(visit, demand.reason)
+  if ('reason' in demand) return insecure(visit, demand)
   let known: Failure | null = null
   for (const address of found.addresses) {
     const tried = await tryAddress(visit, demand, address)
@@ -205,9 +205,16 @@ function leave({ host }: Visit, reason: string, failure?: Failure): Left {
 }
 
 /** TLS with the host cannot be trusted, so it is not connected to. */
-function insecure(visit: Visit, reason: string): Left {
+function insecure(visit: Visit, { reason, isDane }: Untrusted): Left {
   const { host, steps, isLast } = visit
-  steps.push({ is: 'failed', host, stage: 'STARTTLS', peer: {}, reason, fallback: isLast ? 'none' : 'next-host' })
+  steps.push({
+    is: 'failed',
+    host,
+    stage: 'STARTTLS',
+    peer: { ...(isDane && { isDane }) },
+    reason,
+    fallback: isLast ? 'none' : 'next-host',
+  })
   return leave(visit, reason)
 }
 

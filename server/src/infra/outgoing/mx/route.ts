@@ -62,17 +62,17 @@ function hostsTried(all: readonly MxHost[], policy: MtaStsPolicy | null, attempt
   const isNamed = ({ host }: MxHost) => policy?.mode !== 'enforce' || matchesMx(policy.mx, host)
   const named = all.filter(isNamed)
   const others = all.filter((host) => !isNamed(host))
-  const tried = new Set([...rotated(named, attempt), ...others.slice(0, HOSTS_TRIED_MAX)])
+  const tried = new Set([...hostsOfAttempt(named, attempt), ...others.slice(0, HOSTS_TRIED_MAX)])
   return { hosts: all.filter((host) => tried.has(host)), ...(named.length > HOSTS_TRIED_MAX && { isPartial: true }) }
 }
 
 /** The hosts of an attempt: each host has its turn, so that email is delivered although the hosts before it are gone for days. */
-function rotated(hosts: readonly MxHost[], attempt: number): readonly MxHost[] {
+function hostsOfAttempt(hosts: readonly MxHost[], attempt: number): readonly MxHost[] {
   if (hosts.length <= HOSTS_TRIED_MAX) return hosts
-  const others = hosts.slice(HOSTS_ALWAYS_TRIED)
+  const rotated = hosts.slice(HOSTS_ALWAYS_TRIED)
   const count = HOSTS_TRIED_MAX - HOSTS_ALWAYS_TRIED
-  const first = ((attempt - 1) * count) % others.length
-  return [...hosts.slice(0, HOSTS_ALWAYS_TRIED), ...[...others.slice(first), ...others].slice(0, count)]
+  const first = ((attempt - 1) * count) % rotated.length
+  return [...hosts.slice(0, HOSTS_ALWAYS_TRIED), ...[...rotated.slice(first), ...rotated].slice(0, count)]
 }
 
 /** A permanent failure that no host was asked about, with the codes that the RFCs give it. */

@@ -1,6 +1,6 @@
 /** A session at a mail host, over which the mails of a site are sent, and which mails it may carry. */
 import { matchesMx } from '../../../lib/mta-sts.ts'
-import type { Envelope } from '../../../lib/smtp/session.ts'
+import { CLOSING, type Envelope, type Replies, type Stage } from '../../../lib/smtp/session.ts'
 import type { Connection } from '../smtp/connection.ts'
 import type { DeliveryStep, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
 
@@ -46,6 +46,13 @@ export function mayCarry({ connection, host, dane, isTest }: MxSession, route: R
   if (route.isTested && hadBrokenTls && !isTest) return false
   return !route.enforcedHosts || dane === 'records' || (tls?.verified === true && matchesMx(route.enforcedHosts, host))
 }
+
+/** How often a mail goes over another connection because one that had carried others was closed. */
+const LOSSES_MAX = 2
+
+/** Whether the host has read nothing of a mail, because it ended a session that had carried others: it closed that, or replied 421 to the sender. */
+export const isUnread = ({ mails }: MxSession, { losses }: Waiting, { mail }: Replies, stage?: Stage): boolean =>
+  (stage === 'MAIL' || mail?.code === CLOSING) && mails > 1 && losses < LOSSES_MAX
 
 /** Do both have the same hosts, of which the same is asked? Then what no host of one does, none does for the other. */
 export const isSameRoute = (a: Route, b: Route): boolean => a === b || demandsOf(a) === demandsOf(b)

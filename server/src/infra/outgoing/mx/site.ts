@@ -9,7 +9,7 @@ import { faultOf, sentenceOf } from '../smtp/words.ts'
 import { closedAtOnce, type Opened, type OpeningTools, openAt, type SessionEvents, type Unopened } from './opening.ts'
 import type { AttemptOutcome, DeliveryStep, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
 import { lackingOutcomes, type Outcomes, outcomesOf, sameFor } from './recipients.ts'
-import { envelopeOf, isSameRoute, type MxSession, mayCarry, type Waiting as WaitingMail } from './session.ts'
+import { envelopeOf, isSameRoute, isUnread, type MxSession, mayCarry, type Waiting as WaitingMail } from './session.ts'
 
 /** A mail with what is to be done with its outcome. */
 type Waiting = WaitingMail & { resolve(outcome: AttemptOutcome): void; reject(error: unknown): void; startedMs: number }
@@ -35,8 +35,6 @@ type State = {
   isClosed: boolean
 }
 
-/** How often a mail goes over another connection because one that had carried others was closed. */
-const LOSSES_MAX = 2
 /** For how long no more connections are tried than a site took when it refused one. */
 const TAKEN_MS = 10_000
 export const STOPPING: RecipientOutcome = { is: 'temporary', reason: 'This server is stopping.', scope: 'site' }
@@ -195,9 +193,16 @@ const isOnRoute = (step: DeliveryStep, { hosts }: Route): boolean => 'host' in s
 
 function finished(state: State, session: MxSession, waiting: Waiting, { replies }: MailResult): void {
   const { connection, host } = session
+  if (!state.isClosed && isUnread(session, waiting, replies)) {
+    // The session is closed next.
+    retry(state, waiting)
+    return
+  }
   finish(waiting, outcomesOf(waiting.mail.to, { host, peer: connection.peer(), replies }))
   if (session.mails < state.limits.mailsPerConnection) giveNext(state, session)
   else if (connection.isIdle() && !session.isLeaving) leave(session)
+  // It may be in the way of mails that need another host.
+  if (connection.isIdle()) distribute(state)
 }
 
 /** A connection was closed: by the host, by a failure, or because it was idle. Its mails have an outcome, or go over another one. */
@@ -208,8 +213,7 @@ function closed(state: State, session: MxSession, failure: Failure, open: OpenMa
   const reason = sentenceOf(failure, 'host')
   const fault = faultOf(failure)
   for (const { mail, stage, replies, hasBody } of open.toReversed()) {
-    const isUnread = stage === 'MAIL' && session.mails > 1 && mail.losses < LOSSES_MAX && !state.isClosed
-    if (isUnread) retry(state, mail)
+    if (!state.isClosed && isUnread(session, mail, replies, stage)) retry(state, mail)
     else
       finish(
         mail,
@@ -219,7 +223,7 @@ function closed(state: State, session: MxSession, failure: Failure, open: OpenMa
   distribute(state)
 }
 
-/** The host had closed a connection that had carried other mails, so it has read nothing of this one. */
+/** It goes over another connection. */
 function retry({ waiting }: State, mail: Waiting): void {
   mail.losses++
   mail.failed = null

@@ -16,10 +16,13 @@ export type TlsDemand = {
 type Tools = { resolver: Pick<MailResolver, 'tlsa'>; clock: Clock }
 type About = { route: Route; limits: SiteLimits; host: string; isSecure: boolean }
 
+/** Why TLS with a host cannot be trusted with mail. `isDane`: because of its TLSA records. */
+export type Untrusted = { reason: string; isDane?: true }
+
 /** Returns what TLS with a host must prove, or why it cannot be trusted with mail. DANE replaces MTA-STS (D-MTA-23). */
-export async function tlsDemandOf(tools: Tools, { route, limits, host, isSecure }: About): Promise<TlsDemand | { reason: string }> {
+export async function tlsDemandOf(tools: Tools, { route, limits, host, isSecure }: About): Promise<TlsDemand | Untrusted> {
   const answer = route.isSecure && isSecure ? await tools.resolver.tlsa(tlsaNameOf(host)) : { is: 'none' as const }
-  if (answer.is === 'failed') return { reason: `The TLSA records of the host are not known: ${answer.reason}` }
+  if (answer.is === 'failed') return { reason: `The TLSA records of the host are not known: ${answer.reason}`, isDane: true }
   if (answer.is === 'records') return daneDemand(tools.clock, answer.records, [host, route.domain])
   const dane = route.isSecure ? 'none' : 'unchecked'
   if (route.enforcedHosts && !matchesMx(route.enforcedHosts, host))

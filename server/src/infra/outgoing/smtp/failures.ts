@@ -12,7 +12,8 @@ export type Failure =
 
 /**
  * The host at the other end. `plainBecause`: why the connection is not encrypted although that was wanted. `isDane`: the host has TLSA records (RFC 7672),
- * which the connection must agree with. `hadBrokenTls`: TLS failed over another connection, so that it was not asked for over this one.
+ * which the connection must agree with, or they could not be looked up. `hadBrokenTls`: TLS failed over another connection, so that it was
+ * not asked for over this one.
  */
 export type Peer = { ip?: string; tls?: PeerTls; plainBecause?: string; isDane?: true; hadBrokenTls?: true }
 type PeerTls = { protocol: string; cipher: string; verified: boolean }

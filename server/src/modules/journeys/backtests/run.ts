@@ -192,7 +192,7 @@ async function runChunk(ctx: ProjectCtx, { graph, linked, needed, window, schedu
       ...{ journeyId, user, until, visitsMax: VISITS_MAX, watches: graph.watches, factAgeMaxMs: factAgeMaxMsOf(ctx) },
       graphs: graphsOf(graph, linked),
       given: givenFor(ctx, needed, stored, rates, suppressed),
-      items: withScheduled(history.items, scheduled, user, journeyId, ctx.project.timezone),
+      items: await withScheduled(history.items, scheduled, user, journeyId, ctx.project.timezone),
       pause: pauseAfter(ctx, USER_TIME_MAX_MS),
     })
     sums.add(id, result, stored.recorded)

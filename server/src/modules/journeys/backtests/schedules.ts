@@ -4,7 +4,7 @@ import type { JourneyId, ListId } from '../../../lib/ids.ts'
 import { usableTimeZone } from '../../../lib/time-zones.ts'
 import type { Graph } from '../engine/graph.ts'
 import { causes } from '../engine/ids.ts'
-import { compileSchedule, localsThrough, type Occurrence, occurrencesAmong } from '../schedule.ts'
+import { compileSchedule, localsThrough, type Occurrence, occurrencesThrough } from '../schedule.ts'
 import type { SimulatedItem, SimulatedUser } from '../simulation/user.ts'
 import { instantOfLocal, localOf } from '../times.ts'
 
@@ -16,7 +16,7 @@ export type Starts = ReadonlyMap<string, Date>
 export const startKey = (step: string, schedule: string): string => `${step} ${schedule}`
 
 /** A scheduled entrance. Its occurrences are those of the project's time zone, unless users have their own. */
-export type Scheduled = { step: string; list: ListId; ofUser: boolean; in(zone: string): Occurrence[] }
+export type Scheduled = { step: string; list: ListId; ofUser: boolean; in(zone: string): Promise<Occurrence[]> }
 
 /** A schedule that the live journey does not have, and that names no start, begins with the window. */
 export async function scheduledOf({ entrances }: Graph, { since, until }: Window, zone: string, starts: Starts): Promise<Scheduled[]> {
@@ -26,9 +26,9 @@ export async function scheduledOf({ entrances }: Graph, { since, until }: Window
     const begun = starts.get(startKey(step, settings.schedule)) ?? since
     const schedule = await compileSchedule(settings.schedule, startBy(since, begun, settings.schedule, zone), zone)
     const locals = await localsThrough(schedule, since, until)
-    const known = new Map<string, Occurrence[]>()
+    const known = new Map<string, Promise<Occurrence[]>>()
     const inZone = (name: string) => {
-      const occurrences = known.get(name) ?? occurrencesAmong(schedule, locals, since, until, name)
+      const occurrences = known.get(name) ?? occurrencesThrough(schedule, locals, since, until, name)
       known.set(name, occurrences)
       return occurrences
     }
@@ -81,18 +81,18 @@ const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : g
 const leastCommonMultiple = (a: number, b: number): number => (a / greatestCommonDivisor(a, b)) * b
 
 /** The items of a user with the occurrences at which the user may enter, if they are in the list then. */
-export function withScheduled(
+export async function withScheduled(
   items: SimulatedItem[],
   scheduled: Scheduled[],
   { user }: SimulatedUser,
   journeyId: JourneyId,
   zone: string,
-): SimulatedItem[] {
-  const entries = scheduled.flatMap(({ step, list, ofUser, in: inZone }) =>
-    inZone(usableTimeZone(ofUser ? user.timezone : null, zone)).map(({ local, at }): SimulatedItem => {
-      const about = { journey_id: journeyId, user_id: user.id, entrance: step, cause: causes.schedule(step, local) }
-      return { at, onlyIn: list, items: [{ do: 'enter', ...about }] }
-    }),
-  )
+): Promise<SimulatedItem[]> {
+  const entries: SimulatedItem[] = []
+  for (const { step, list, ofUser, in: inZone } of scheduled) {
+    const about = { journey_id: journeyId, user_id: user.id, entrance: step }
+    for (const { local, at } of await inZone(usableTimeZone(ofUser ? user.timezone : null, zone)))
+      entries.push({ at, onlyIn: list, items: [{ do: 'enter', ...about, cause: causes.schedule(step, local) }] })
+  }
   return entries.length === 0 ? items : [...items, ...entries].sort((a, b) => a.at.getTime() - b.at.getTime())
 }

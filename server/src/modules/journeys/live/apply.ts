@@ -162,8 +162,8 @@ export async function applyTimers(ctx: InTx, place: Place, published: Published,
   return all
 }
 
-/** Timers that became due while those before them were applied, at most so often: each is at least a minute after the last. */
-const ROUNDS_MAX = 50
+/** An entrance has a further timer that is due by then at most so often: each is at least a minute after the last. */
+const TIMERS_MAX = 50
 
 /**
  * Applies the timers of each user that are due before the next item of this user. Returns the entrances of these users, and the events and
@@ -177,10 +177,14 @@ export async function applyTimersBefore(
 ): Promise<{ rows: Map<UserId, EntranceRow[]>; applied: Applied }> {
   const rows = byUserOf([...nextItems.keys()], await entrancesOf(ctx, [...nextItems.keys()]))
   const applied: Applied = { events: [], intents: [] }
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  const fired = new Map<string, number>()
+  const firedOf = (timer: TimerRow) => fired.get(entranceKey(timer)) ?? 0
+  for (;;) {
     const due = [...nextItems].flatMap(([id, at]) => dueBefore(published, rows.get(id) ?? [], at))
-    if (due.length === 0) break
-    const first = [...Map.groupBy(due, ({ user_id }) => user_id)].map(([, own]) => own[0] as TimerRow)
+    const left = due.filter((timer) => firedOf(timer) < TIMERS_MAX)
+    if (left.length === 0) break
+    const first = [...Map.groupBy(left, ({ user_id }) => user_id)].map(([, own]) => own[0] as TimerRow)
+    for (const timer of first) fired.set(entranceKey(timer), firedOf(timer) + 1)
     const { events, intents } = await applyTimers(ctx, place, published, first)
     applied.events.push(...events)
     applied.intents.push(...intents)
@@ -189,6 +193,8 @@ export async function applyTimersBefore(
   }
   return { rows, applied }
 }
+
+const entranceKey = ({ user_id, entrance_id }: TimerRow): string => `${user_id} ${entrance_id}`
 
 const byUserOf = (ids: UserId[], rows: EntranceRow[]): Map<UserId, EntranceRow[]> => {
   const byUser = Map.groupBy(rows, ({ user_id }) => user_id)

@@ -89,20 +89,25 @@ export const setBackSweeps = (ctx: InTx) => {
 
 const ScheduleRow = Type.Object({ id: Type.Integer(), params: Type.Unsafe<SweepWork['params']>({ type: 'object' }) })
 
-/** The schedules that are next due after an instant, without those of archived journeys. */
-export const schedulesAfter = (ctx: InTx, at: Date) =>
+const isOfJourney = (ctx: InTx) => sql`journey_id in (select id from journeys where project_id = ${ctx.projectId} and archived_at is null)`
+
+/** Locks the schedules that are next due after an instant, without those of archived journeys. */
+export const lockSchedulesAfter = (ctx: InTx, at: Date) =>
   ctx.db.many(
     ScheduleRow,
     sql`select id, params from journey_sweeps
-        where project_id = ${ctx.projectId} and kind = 'schedule' and next_at > ${at}
-          and journey_id in (select id from journeys where project_id = ${ctx.projectId} and archived_at is null)
-        order by id`,
+        where project_id = ${ctx.projectId} and kind = 'schedule' and next_at > ${at} and ${isOfJourney(ctx)}
+        order by id
+        for update`,
   )
 
-/** Sets when schedules are due. Each starts with the first user again. */
+/**
+ * Sets when locked schedules are due. Each starts with the first user again. Those of a journey that was archived while they were waited for, which
+ * the statement that locked them could not see, stay as they are.
+ */
 export const saveNext = (ctx: InTx, schedules: { id: number; next: Date }[]) =>
   ctx.db.run(
     sql`update journey_sweeps s set next_at = n.next_at, cursor = null
         from unnest(${schedules.map(({ id }) => id)}::bigint[], ${schedules.map(({ next }) => next)}::timestamptz[]) as n(id, next_at)
-        where s.project_id = ${ctx.projectId} and s.id = n.id`,
+        where s.project_id = ${ctx.projectId} and s.id = n.id and ${isOfJourney(ctx)}`,
   )

@@ -26,7 +26,7 @@ async function setBack(ctx: InTx): Promise<void> {
   await queries.setBackSweeps(ctx)
   await queries.sweepAll(ctx, new Date(now.getTime() + AHEAD_MS))
   const schedules: { id: number; next: Date }[] = []
-  for (const { id, params } of await queries.schedulesAfter(ctx, now)) {
+  for (const { id, params } of await queries.lockSchedulesAfter(ctx, now)) {
     const next = await firstInstant(params as ScheduleParams, now, ctx.project.timezone)
     if (next !== null) schedules.push({ id, next })
   }

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
+import { findProject } from '../../projects/index.ts'
 import { findJourney } from '../queries.ts'
 import type { Step } from '../schema.ts'
 import { saveNext } from './clock.queries.ts'
@@ -40,8 +41,9 @@ export async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly S
       ended.map((row) => row.id),
     )
   const begun: (SweepWork & { next_at: Date })[] = []
+  const timezone = await zoneNow(ctx)
   for (const params of wanted.filter((params) => !running.some((row) => same(row, params)))) {
-    const next_at = await firstInstant(params, ctx.clock.now(), ctx.project.timezone)
+    const next_at = await firstInstant(params, ctx.clock.now(), timezone)
     if (next_at !== null) begun.push({ kind: 'schedule', params, next_at })
   }
   if (begun.length > 0) await insertSweeps(ctx, id, begun)
@@ -50,12 +52,16 @@ export async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly S
 /** Looks up when the schedules of a journey that is restored come next. One that has ended meanwhile stays ended. */
 export async function continueSchedules(ctx: InTx, id: JourneyId): Promise<void> {
   const found: { id: number; next: Date }[] = []
+  const timezone = await zoneNow(ctx)
   for (const row of await sweepsOf(ctx, id, ['schedule'])) {
-    const next = await nextInstant(row.params as ScheduleParams, ctx.clock.now(), ctx.project.timezone)
+    const next = await nextInstant(row.params as ScheduleParams, ctx.clock.now(), timezone)
     if (next !== null) found.push({ id: row.id, next })
   }
   if (found.length > 0) await saveNext(ctx, found)
 }
+
+/** The time zone of the project. The one of a request may be some seconds old. */
+const zoneNow = async (ctx: InTx): Promise<string> => (await findProject(ctx, ctx.projectId)).timezone
 
 function scheduleOf(ctx: ProjectCtx, step: string, { list_id, schedule, zone = 'project' }: Entrance): ScheduleParams[] {
   if (list_id === undefined || schedule === undefined) return []

@@ -1,8 +1,13 @@
 /** Schedules over later publications, and over a time in the archive. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createJourney, dropQueue, listOf, nextAt, queuedItems, READY, scheduled } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import type { JourneyId } from '../../../lib/ids.ts'
+import { archiveJourney } from '../queries.ts'
+import { checkClock } from './clock.ts'
+import { parkSchedules } from './queries.ts'
 import { sweepDue } from './sweep.ts'
 
 /** A live journey that a user enters on schedule. */
@@ -52,6 +57,51 @@ test.each(['FREQ=DAILY', 'FREQ=WEEKLY;INTERVAL=2'])('a journey that is restored 
   expect((await w.post(`${journey.path}/unarchive`)).status).toBe(200)
   expect((await w.patch(journey.path, { status: 'live' })).status).toBe(200)
   expect(await nextAt(w, journey)).toContain(before)
+})
+
+const zoneOf = (w: World) => (timezone: string) =>
+  w.patch(`/api/client/projects/${w.projectId}`, { timezone }, { key: w.keys.organisation })
+
+test.each(['restored', 'published'])('a journey that is %s right after the time zone changed comes by the new one', async (how) => {
+  await using w = await world()
+  const zone = zoneOf(w)
+  await zone('UTC')
+  w.clock.set(new Date('2026-11-23T15:00:00Z'))
+  await w.users('ana')
+  const steps = scheduled(await listOf(w, 'ana'))
+  const journey = await createJourney(w, { status: 'live' }, how === 'restored' ? steps : READY)
+  if (how === 'restored') expect((await w.delete(journey.path)).status).toBe(204)
+  else expect((await journey.put(steps)).status).toBe(200)
+  expect((await zone('Australia/Sydney')).status).toBe(200)
+  expect((await journey.post(how === 'restored' ? 'unarchive' : 'publish')).status).toBe(200)
+  expect(await nextAt(w, journey)).toContain('2026-11-23T22:00:00.000Z')
+})
+
+test.each<[string, (w: World) => Promise<unknown>]>([
+  ['the time zone changes', (w) => zoneOf(w)('Australia/Sydney')],
+  ['the clock was set back', (w) => checkClock(w.ctx)],
+])('the schedule of a journey that is being archived when %s rests', async (_, change) => {
+  await using w = await world()
+  await zoneOf(w)('UTC')
+  w.clock.set(new Date('2026-11-23T15:00:00Z'))
+  const { journey } = await withSchedule(w, 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0')
+  w.advance('3 days')
+  await w.drain()
+  w.clock.set(new Date('2026-11-23T15:00:00Z'))
+  const changing = await inTx(w.ctx, async (ctx) => {
+    await archiveJourney(ctx, journey.id as JourneyId)
+    await parkSchedules(ctx, journey.id as JourneyId)
+    let isOver = false
+    const changing = change(w).finally(() => {
+      isOver = true
+    })
+    const waits = `select 1 from pg_locks where not granted and locktype = 'transactionid'`
+    await vi.waitFor(async () => expect(isOver || (await select(w, waits)).length > 0).toBe(true), { timeout: 20_000, interval: 20 })
+    return { changing }
+  })
+  await changing.changing
+  const due = `select 1 from journey_sweeps where journey_id = $1 and kind = 'schedule' and next_at < '2100-01-01'`
+  expect(await select(w, due, [journey.id])).toEqual([])
 })
 
 test('a schedule with a count goes on counting while its journey is archived', async () => {

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
 import { compileSchedule, localsIn, nextOccurrence, occurrencesAmong, occurrencesIn, type Schedule } from '../schedule.ts'
+import { otherWork } from '../schedule-walk.ts'
 import { instantOfLocal } from '../times.ts'
 import type { ScheduleParams } from './kinds.ts'
 
@@ -24,11 +25,11 @@ export const firstInstant = (timing: Timing, now: Date, projectZone: string): Pr
 /** The next instant after another one at which the schedule has an occurrence: in the zone of the project, or in any zone. */
 export async function nextInstant(timing: Timing, after: Date, projectZone: string): Promise<Date | null> {
   const schedule = await compiled(timing, projectZone)
-  if (timing.zone === 'project') return nextOccurrence(schedule, after, projectZone)?.at ?? null
+  if (timing.zone === 'project') return (await nextOccurrence(schedule, after, projectZone))?.at ?? null
   const until = new Date(after.getTime() + OFFSET_MAX_MS)
-  const beyond = nextOccurrence(schedule, until, 'UTC')
+  const beyond = await nextOccurrence(schedule, until, 'UTC')
   const locals = [...localsNear(schedule, after), ...(beyond ? [beyond.local] : [])]
-  const instants = locals.flatMap((local) => instantsOf(local, projectZone).map(({ atMs }) => atMs))
+  const instants = (await instantsOfAll(locals, projectZone)).map(({ atMs }) => atMs)
   const next = Math.min(...instants.filter((atMs) => atMs > after.getTime()))
   return Number.isFinite(next) ? new Date(next) : null
 }
@@ -42,11 +43,19 @@ const LOCALS_KEPT = 200
 /** Never outdated while the process runs, because its rules of time zones do not change. */
 const instantsOfLocals = new LRUCache<string, InZones[]>({ max: LOCALS_KEPT })
 
-/** The instants at which a local time comes, each with its zones. */
-function instantsOf(local: string, projectZone: string): InZones[] {
+/** The instants at which local times come, each with its zones. */
+async function instantsOfAll(locals: readonly string[], projectZone: string): Promise<InZones[]> {
+  const found: InZones[] = []
+  for (const local of locals) found.push(...(await instantsOf(local, projectZone)))
+  return found
+}
+
+/** Other work runs before the instants in hundreds of zones are looked up. */
+async function instantsOf(local: string, projectZone: string): Promise<InZones[]> {
   const key = `${local} ${projectZone}`
   const known = instantsOfLocals.get(key)
   if (known) return known
+  await otherWork()
   const byInstant = Map.groupBy(zonesOf(projectZone), (zone) => instantOfLocal(local, zone).getTime())
   const found = [...byInstant].map(([atMs, zones]) => ({ atMs, zones }))
   instantsOfLocals.set(key, found)
@@ -58,9 +67,8 @@ type Zones = { wanted: string[]; isProjectWanted: boolean; known: string[] }
 /** The time zones in which a schedule has an occurrence at an instant, and all known time zones. */
 export async function zonesAt(timing: Timing, at: Date, projectZone: string): Promise<Zones> {
   const locals = localsNear(await compiled(timing, projectZone), at)
-  const wanted = locals.flatMap((local) =>
-    instantsOf(local, projectZone).flatMap(({ atMs, zones }) => (atMs === at.getTime() ? zones : [])),
-  )
+  const instants = await instantsOfAll(locals, projectZone)
+  const wanted = instants.flatMap(({ atMs, zones }) => (atMs === at.getTime() ? zones : []))
   return { wanted: [...new Set(wanted)], isProjectWanted: wanted.includes(projectZone), known: zonesOf(projectZone) }
 }
 
