@@ -131,6 +131,21 @@ describe('compiling', () => {
     expect(await compiled('text', { body: 'x' })).toEqual({})
   })
 
+  test.each([
+    ['<p>Use &#123;&#123; in code</p>', 'Use {{ in code'],
+    ['<p>{<b>{</b> x</p>', '{{ x'],
+    ['<p>&#123;&#123; user.nope | nofilter &#125;&#125;</p>', '{{ user.nope | nofilter }}'],
+    ['<p>Write {&#8203;{ user.email }} here</p>', 'Write {{ user.email }} here'],
+    ['<p>Hi {{ user.email }} &#123;% if %}</p>', 'Hi kim@example.com {% if %}'],
+    ['<p>{<b>{{ user.email }}</b>{</p>{% if user %}%{% endif %}', '{kim@example.com{\n\n%'],
+    ['<p>{% raw %}{{ x }}{% endraw %} &#123;% endraw %}</p>', '{{ x }} {% endraw %}'],
+    ['<a href="https://example.com/&#123;{x}}">Go</a>', 'Go (https://example.com/{{x}})'],
+    [`<p>${'&#123;'.repeat(50)}</p>`, '{'.repeat(50)],
+  ])('the plain text of %s has the braces that a reader sees', async (html, text) => {
+    const members = (await compiled('email', { subject: 's', html })) as { html: string; text: string }
+    expect(renderContent('email', members, { user: { email: 'kim@example.com' } }).text).toBe(text)
+  })
+
   const htmlOf = async (data: Record<string, unknown>) =>
     (await compiled('email', { subject: 's', ...data })) as { html: string; text: string }
   const mjmlOf = (root = '<mjml>') =>
