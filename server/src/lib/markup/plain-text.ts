@@ -6,7 +6,7 @@
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
 import { isLiquid } from '../liquid/liquid.ts'
 import { trimEndMatching } from '../text.ts'
-import { type MaskedText, maskLiquid } from './liquid-mask.ts'
+import { type MaskedText, maskLiquid, maskNothing } from './liquid-mask.ts'
 import { BLOCKS, reduceHtml } from './reduce-html.ts'
 
 /** Tags that quote the words between them. They are left out, because every word is written as it is. */
@@ -44,16 +44,20 @@ const textOf = compile({
  */
 export function plainTextOf(html: string): string {
   const masked = maskLiquid(html)
-  const text = converted(masked)
+  const text = unmasked(masked, converted(masked))
   if (isLiquid(text)) return text
   // Part of a condition was in an address that is left out. The text without its conditions is better than no text.
   const withoutTags = masked.text.replace(masked.placeholder, (word, number: string) =>
     masked.pieces[Number(number)]?.name === null ? word : '',
   )
-  const all = converted({ ...masked, text: withoutTags })
+  const all = unmasked(masked, converted({ ...masked, text: withoutTags }))
   return isLiquid(all) ? all : ''
 }
 
+/** Returns the plain text of HTML that is no template, and so has no Liquid. */
+export const plainTextOfRendered = (html: string): string => converted(maskNothing(html))
+
+/** Masked plain text. */
 function converted(masked: MaskedText): string {
   const { html, leading, tightLoops } = reduceHtml(masked)
   const lines = trimmed(
@@ -67,7 +71,7 @@ function converted(masked: MaskedText): string {
   const tight = lines.replace(new RegExp(`(${masked.placeholder.source})\n\n`, 'g'), (whole, placeholder: string) =>
     tightLoops.has(placeholder) ? `\n${placeholder}\n` : whole,
   )
-  return unmasked(masked, leading + tight)
+  return leading + tight
 }
 
 /**

@@ -5,8 +5,8 @@ import { beginningOf, elementsOf, LINKS } from './reading.ts'
 export const brokenHref = lint({
   severity: 'error',
   channels: CHANNELS,
-  find: ({ written }) =>
-    elementsOf(written).flatMap(({ param, name, line, attribute }) => {
+  find: (template) =>
+    elementsOf(template).flatMap(({ param, name, line, attribute }) => {
       const href = LINKS.has(name) ? attribute('href') : undefined
       if (href === undefined || !isBroken(href)) return []
       return [

@@ -1,11 +1,11 @@
-import { LiquidError, parseTemplate } from '../../../lib/liquid/liquid.ts'
 import { lint } from './lint.ts'
+import { renderedFor } from './reading.ts'
 
 export const emptySubject = lint({
   severity: 'warning',
   channels: ['email'],
-  find: ({ written: { subject } }) =>
-    isEmptyWithoutData(String(subject))
+  find: ({ written: { subject }, isRendered }) =>
+    renderedFor(isRendered, String(subject), {})?.trim() === ''
       ? [
           {
             param: 'subject',
@@ -20,12 +20,3 @@ export const emptySubject = lint({
     { content: { subject: '{{ user.data.name | default: "News" }}', html: 'x' }, finds: [] },
   ],
 })
-
-function isEmptyWithoutData(subject: string): boolean {
-  try {
-    return parseTemplate(subject, { escape: false }).render({}).trim() === ''
-  } catch (error) {
-    if (error instanceof LiquidError) return false
-    throw error
-  }
-}
