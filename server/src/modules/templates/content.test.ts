@@ -75,6 +75,13 @@ describe('rendering', () => {
     })
   })
 
+  test('counts anew in each member, and leaves the scope as it was', () => {
+    const text = '{% increment n %}{% increment n %}{% decrement m %}'
+    expect(renderContent('email', { subject: text, html: text, text }, scope)).toEqual({ subject: '01-1', html: '01-1', text: '01-1' })
+    expect(renderContent('push', { title: text, custom: { a: [text] } }, scope)).toEqual({ title: '01-1', custom: { a: ['01-1'] } })
+    expect(Object.keys(scope)).toEqual(['user', 'event'])
+  })
+
   test('renders strings inside objects and keeps other values', () => {
     expect(renderContent('push', { title: 't', custom: { a: [{ b: '{{ event.id }}' }], n: 3, none: null } }, scope)).toEqual({
       title: 't',
