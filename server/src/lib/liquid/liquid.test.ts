@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ratioOf } from '../../../test/cpu-time.ts'
 import { RenderBudget } from './budget.ts'
 import { countTags, hasLiquid, LiquidError, liquidTags, OverBudget, parseTemplate } from './liquid.ts'
 
@@ -33,7 +34,13 @@ describe('invalid Liquid is refused with its line', () => {
     expect(thrownBy(() => parseTemplate(text, { escape: false }))).toBeInstanceOf(LiquidError)
   })
 
-  test('text longer than the limit', () => {
+  test('counting `liquid` tags that are closed late takes linear time', () => {
+  const of = (length: number) => `${'{% liquid '.repeat(length / 50)}${' '.repeat(length * 0.8)}%}`
+  expect(countTags(of(500))).toBe(10)
+  expect(ratioOf(countTags, of)).toBeLessThan(3)
+})
+
+test('text longer than the limit', () => {
     expect(() => parseTemplate('x'.repeat(1_000_001), { escape: false })).toThrow(LiquidError)
   })
 })
