@@ -40,6 +40,8 @@ test('a captured email is checked as it was rendered, with its tracked links and
   const left = (await send('two', marketing.id, '<a href="{{ unsubscribe_url }}">Leave</a>')).check
   expect(kinds(left)).toEqual(kinds(check).slice(1))
   expect(left.links.at(-1)).toMatchObject({ kind: 'unsubscribe', text: 'Leave', problem: null })
+  const own = '{% assign u = unsubscribe_url | append: "?x=1#y" %}<a href="{{ u }}">Leave</a>'
+  expect((await send('four', marketing.id, own)).check.links.at(-1)).toMatchObject({ kind: 'unsubscribe', problem: null })
   expect(kinds((await send('three', transactional)).check)).toEqual(kinds(check).slice(1))
 })
 
