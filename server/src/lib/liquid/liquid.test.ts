@@ -35,12 +35,12 @@ describe('invalid Liquid is refused with its line', () => {
   })
 
   test('counting `liquid` tags that are closed late takes linear time', () => {
-  const of = (length: number) => `${'{% liquid '.repeat(length / 50)}${' '.repeat(length * 0.8)}%}`
-  expect(countTags(of(500))).toBe(10)
-  expect(ratioOf(countTags, of)).toBeLessThan(3)
-})
+    const of = (length: number) => `${'{% liquid '.repeat(length / 50)}${' '.repeat(length * 0.8)}%}`
+    expect(countTags(of(500))).toBe(10)
+    expect(ratioOf(countTags, of)).toBeLessThan(3)
+  })
 
-test('text longer than the limit', () => {
+  test('text longer than the limit', () => {
     expect(() => parseTemplate('x'.repeat(1_000_001), { escape: false })).toThrow(LiquidError)
   })
 })
