@@ -6,9 +6,9 @@ export const brokenHref = lint({
   severity: 'error',
   channels: CHANNELS,
   find: (template) =>
-    elementsOf(template).flatMap(({ param, name, line, attribute }) => {
-      const href = LINKS.has(name) ? attribute('href') : undefined
-      if (href === undefined || !isBroken(href)) return []
+    elementsOf(template).flatMap(({ param, name, line, values }) => {
+      const href = LINKS.has(name) ? values('href').find(isBroken) : undefined
+      if (href === undefined) return []
       return [
         {
           param,
@@ -39,6 +39,7 @@ export const brokenHref = lint({
     { content: { subject: 's', html: '<a {% if a\n%}href="#"{% endif %}>\n<a href="&num;">' }, finds: ['html:1', 'html:3'] },
     { content: { subject: 's', html: '<a href="http{% if a %}s{% endif %}://e.com"><a href="htt{{ a }}">' }, finds: [] },
     { content: { subject: 's', html: '<a href="www.{{ a }}">\n<a href="shop/{{ a }}">' }, finds: ['html:1', 'html:2'] },
+    { content: { subject: 's', html: '<a {% if a %}href="https://e.com"{% else %}href="#"{% endif %}>' }, finds: ['html:1'] },
     { content: { subject: 's', mjml: '<mj-button href="#">x</mj-button>' }, finds: ['mjml:1'] },
   ],
 })

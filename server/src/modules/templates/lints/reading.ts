@@ -16,7 +16,14 @@ export function textsOf(value: unknown, param = ''): { param: string; text: stri
 }
 
 /** An element of HTML or MJML. */
-type Element = { param: string; name: string; line: number; attribute(name: string): string | undefined }
+type Element = {
+  param: string
+  name: string
+  line: number
+  attribute(name: string): string | undefined
+  /** Several where each branch of a condition has its own. */
+  values(name: string): string[]
+}
 
 /** The members in which there are elements. */
 const MARKUP = ['html', 'mjml']
@@ -49,15 +56,10 @@ function elementsIn(param: string, text: string, masked: MaskedText): Element[] 
   )
 }
 
-const elementOf = (param: string, { unmask }: MaskedText, { name, attributes }: HtmlTag, line: number): Element => ({
-  param,
-  name,
-  line,
-  attribute(name) {
-    const found = attributes.find((attribute) => attribute.name === name)
-    return found && unmask(found.value).trim()
-  },
-})
+function elementOf(param: string, { unmask }: MaskedText, { name, attributes }: HtmlTag, line: number): Element {
+  const values = (name: string) => attributes.filter((attribute) => attribute.name === name).map(({ value }) => unmask(value).trim())
+  return { param, name, line, attribute: (name) => values(name)[0], values }
+}
 
 /** Elements that a reader can press, in HTML and MJML. */
 export const LINKS = new Set(['a', 'area', 'mj-button', 'mj-image', 'mj-navbar-link', 'mj-social-element', 'mj-carousel-image'])
