@@ -32,6 +32,7 @@ const BUILT: Record<string, RegExp> = {
   'server/src/lib/markup/html-reader.ts: new RegExp(`^(?:${placeholder.source})+`)': /^(?:_lq0tag(\d+)z)+/,
   "server/src/lib/markup/liquid-mask.ts: new RegExp(`${prefix}(\\\\d+)z`, 'g')": /_lq0tag(\d+)z/g,
   "server/src/lib/markup/plain-text.ts: new RegExp(`(${masked.placeholder.source})\\n\\n`, 'g')": /(_lq0tag(\d+)z)\n\n/g,
+  "server/src/lib/markup/plain-text.ts: new RegExp(`\\\\{(?=[{%]|${placeholder.source})`, 'g')": /\{(?=[{%]|_lq0tag(\d+)z)/g,
   'server/src/lib/markup/reduce-html.ts: new RegExp(`([ \\\\t\\\\r\\\\n\\\\f]+|${liquid})`)': /([ \t\r\n\f]+|_lq0tag\d+z)/,
   'server/src/lib/markup/reduce-html.ts: new RegExp(`(${liquid})`)': /(_lq0tag\d+z)/,
   "server/src/modules/templates/mjml/wrap.ts: new RegExp(`${source}(?:\\\\s*${source})*`, 'g')": /_lq0tag(\d+)z(?:\s*_lq0tag(\d+)z)*/g,

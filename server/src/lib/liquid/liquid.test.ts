@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ratioOf } from '../../../test/cpu-time.ts'
 import { RenderBudget } from './budget.ts'
 import { countTags, hasLiquid, LiquidError, liquidTags, OverBudget, parseTemplate } from './liquid.ts'
 
@@ -31,6 +32,12 @@ describe('invalid Liquid is refused with its line', () => {
   test.each(['{% if a %}', '{% for i in a %}', '{% liquid\n'])('%j nested 20,000 deep', (tag) => {
     const text = tag.startsWith('{% liquid') ? `${tag}${'if a\n'.repeat(20_000)}${'endif\n'.repeat(20_000)}%}` : tag.repeat(20_000)
     expect(thrownBy(() => parseTemplate(text, { escape: false }))).toBeInstanceOf(LiquidError)
+  })
+
+  test('counting `liquid` tags that are closed late takes linear time', () => {
+    const of = (length: number) => `${'{% liquid '.repeat(length / 50)}${' '.repeat(length * 0.8)}%}`
+    expect(countTags(of(500))).toBe(10)
+    expect(ratioOf(countTags, of)).toBeLessThan(3)
   })
 
   test('text longer than the limit', () => {

@@ -103,14 +103,15 @@ export const hasLiquid = (text: string): boolean => text.includes('{{') || text.
  * before parsing. It ends where the parser would refuse the text.
  */
 export function countTags(text: string): number {
-  let count = 0
+  let [count, liquidEnd] = [0, 0]
   for (let at = text.indexOf('{'); at !== -1 && count <= TAGS_PARSED_MAX; at = text.indexOf('{', at + 1)) {
     if (text[at + 1] === '{' || text[at + 1] === '%') count++
     LIQUID_TAG.lastIndex = at
-    if (!LIQUID_TAG.test(text)) continue
-    const end = text.indexOf('%}', at)
-    if (end === -1) return count
-    for (let line = text.indexOf('\n', at); line !== -1 && line < end; line = text.indexOf('\n', line + 1)) count++
+    // One that begins in another is among its lines, which are counted once.
+    if (at < liquidEnd || !LIQUID_TAG.test(text)) continue
+    liquidEnd = text.indexOf('%}', at)
+    if (liquidEnd === -1) return count
+    for (let line = text.indexOf('\n', at); line !== -1 && line < liquidEnd; line = text.indexOf('\n', line + 1)) count++
   }
   return count
 }

@@ -22,12 +22,15 @@ export type MaskedText = {
 /** Masks the Liquid of a text. Throws `LiquidError` if it is invalid. */
 export const maskLiquid = (text: string): MaskedText => masked(text, piecesOf(text))
 
+/** Masks nothing, for text that is no template: braces in what was rendered are words. */
+export const maskNothing = (text: string): MaskedText => masked(text, [])
+
 /** Masks the Liquid of unchecked text. Masks nothing if the Liquid is invalid. */
 export function maskValidLiquid(text: string): MaskedText {
   try {
     return maskLiquid(text)
   } catch (error) {
-    if (error instanceof LiquidError) return masked(text, [])
+    if (error instanceof LiquidError) return maskNothing(text)
     throw error
   }
 }

@@ -4,13 +4,13 @@
  * attributes, because they affect the text too.
  */
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
-import { hasLiquid, isLiquid } from '../liquid/liquid.ts'
+import { isLiquid } from '../liquid/liquid.ts'
 import { trimEndMatching } from '../text.ts'
-import { type MaskedText, maskLiquid } from './liquid-mask.ts'
+import { type MaskedText, maskLiquid, maskNothing } from './liquid-mask.ts'
 import { BLOCKS, reduceHtml } from './reduce-html.ts'
 
-/** Tags that must be kept, because the text between them is not Liquid. */
-const QUOTING = new Set(['raw', 'endraw', 'comment'])
+/** Tags that quote the words between them. They are left out, because every word is written as it is. */
+const QUOTING = new Set(['raw', 'endraw'])
 
 // Items of ordered lists have a dash too, because items that a loop repeats would all have the same number.
 const formatBlock: FormatCallback = (element, walk, builder) => {
@@ -44,17 +44,20 @@ const textOf = compile({
  */
 export function plainTextOf(html: string): string {
   const masked = maskLiquid(html)
-  const text = converted(masked)
-  if (!hasLiquid(html) || isLiquid(text)) return text
+  const text = unmasked(masked, converted(masked))
+  if (isLiquid(text)) return text
   // Part of a condition was in an address that is left out. The text without its conditions is better than no text.
-  const withoutTags = masked.text.replace(masked.placeholder, (word, number: string) => {
-    const name = masked.pieces[Number(number)]?.name ?? null
-    return name === null || QUOTING.has(name) ? word : ''
-  })
-  const all = converted({ ...masked, text: withoutTags })
+  const withoutTags = masked.text.replace(masked.placeholder, (word, number: string) =>
+    masked.pieces[Number(number)]?.name === null ? word : '',
+  )
+  const all = unmasked(masked, converted({ ...masked, text: withoutTags }))
   return isLiquid(all) ? all : ''
 }
 
+/** Returns the plain text of HTML that is no template, and so has no Liquid. */
+export const plainTextOfRendered = (html: string): string => converted(maskNothing(html))
+
+/** Masked plain text. */
 function converted(masked: MaskedText): string {
   const { html, leading, tightLoops } = reduceHtml(masked)
   const lines = trimmed(
@@ -68,7 +71,16 @@ function converted(masked: MaskedText): string {
   const tight = lines.replace(new RegExp(`(${masked.placeholder.source})\n\n`, 'g'), (whole, placeholder: string) =>
     tightLoops.has(placeholder) ? `\n${placeholder}\n` : whole,
   )
-  return masked.unmask(leading + tight)
+  return leading + tight
+}
+
+/**
+ * Restores the Liquid. Words can have braces that would begin Liquid, and did not before their references were decoded and the tags between
+ * them left out: these are written by an output.
+ */
+function unmasked({ unmask, placeholder, pieces }: MaskedText, text: string): string {
+  const unquoted = text.replace(placeholder, (word, number: string) => (QUOTING.has(pieces[Number(number)]?.name ?? '') ? '' : word))
+  return unmask(unquoted.replace(new RegExp(`\\{(?=[{%]|${placeholder.source})`, 'g'), '{{ "{" }}'))
 }
 
 function trimmed(text: string): string {

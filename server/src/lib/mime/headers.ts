@@ -18,12 +18,14 @@ const ENCODED_WORD = /=\?[^?\s]+\?[bq]\?[^?\s]*\?=/i
 const NAME = /^[\x21-\x39\x3B-\x7E]{1,76}$/
 const PRINTABLE = /^[\x20-\x7E]*$/
 
-/** A header with free text, such as a subject: encoded if it is not ASCII, or looks as if it were encoded. */
+/** A header with free text, such as a subject: encoded if it is not ASCII, looks as if it were encoded, or does not fit on lines. */
 export function textHeader(name: string, value: string): string {
   requireName(name)
   const text = oneLine(value)
   const isPlain = PRINTABLE.test(text) && !ENCODED_WORD.test(text) && text === text.trim() && !/ {2}/.test(text)
-  if (!isPlain) return `${name}: ${encodedWords(text, WORD_LINE_MAX - name.length - 2, 'text').join('\r\n ')}\r\n`
+  // Only encoded words can be cut where there is no space.
+  const fits = text.split(' ').every((word) => `${name}: ${word}`.length <= LINE_LENGTH_MAX)
+  if (!isPlain || !fits) return `${name}: ${encodedWords(text, WORD_LINE_MAX - name.length - 2, 'text').join('\r\n ')}\r\n`
   return foldAt(name, text)
 }
 

@@ -75,6 +75,13 @@ describe('rendering', () => {
     })
   })
 
+  test('counts anew in each member, and leaves the scope as it was', () => {
+    const text = '{% increment n %}{% increment n %}{% decrement m %}'
+    expect(renderContent('email', { subject: text, html: text, text }, scope)).toEqual({ subject: '01-1', html: '01-1', text: '01-1' })
+    expect(renderContent('push', { title: text, custom: { a: [text] } }, scope)).toEqual({ title: '01-1', custom: { a: ['01-1'] } })
+    expect(Object.keys(scope)).toEqual(['user', 'event'])
+  })
+
   test('renders strings inside objects and keeps other values', () => {
     expect(renderContent('push', { title: 't', custom: { a: [{ b: '{{ event.id }}' }], n: 3, none: null } }, scope)).toEqual({
       title: 't',
@@ -129,6 +136,21 @@ describe('compiling', () => {
     })
     expect(await compiled('email', { subject: 's', html, text: 'Own' })).toEqual({ html: `<html lang="fr-CA">${html}`, text: 'Own' })
     expect(await compiled('text', { body: 'x' })).toEqual({})
+  })
+
+  test.each([
+    ['<p>Use &#123;&#123; in code</p>', 'Use {{ in code'],
+    ['<p>{<b>{</b> x</p>', '{{ x'],
+    ['<p>&#123;&#123; user.nope | nofilter &#125;&#125;</p>', '{{ user.nope | nofilter }}'],
+    ['<p>Write {&#8203;{ user.email }} here</p>', 'Write {{ user.email }} here'],
+    ['<p>Hi {{ user.email }} &#123;% if %}</p>', 'Hi kim@example.com {% if %}'],
+    ['<p>{<b>{{ user.email }}</b>{</p>{% if user %}%{% endif %}', '{kim@example.com{\n\n%'],
+    ['<p>{% raw %}{{ x }}{% endraw %} &#123;% endraw %}</p>', '{{ x }} {% endraw %}'],
+    ['<a href="https://example.com/&#123;{x}}">Go</a>', 'Go (https://example.com/{{x}})'],
+    [`<p>${'&#123;'.repeat(50)}</p>`, '{'.repeat(50)],
+  ])('the plain text of %s has the braces that a reader sees', async (html, text) => {
+    const members = (await compiled('email', { subject: 's', html })) as { html: string; text: string }
+    expect(renderContent('email', members, { user: { email: 'kim@example.com' } }).text).toBe(text)
   })
 
   const htmlOf = async (data: Record<string, unknown>) =>

@@ -137,11 +137,17 @@ function renderersOf(channel: Channel, content: Content): [string, Renderer][] {
 
 function mailboxRenderer(text: string, member: MailboxMember): Renderer {
   const { render } = parseMarking(text)
-  return (scope, budget) => quoteNames(render(scope, budget), member)
+  return (scope, budget) => quoteNames(render({ ...scope }, budget), member)
+}
+
+/** Counters of `increment` are written into the scope, so each text has a copy: else those of the HTML would run on in the plain text. */
+function textRenderer(text: string, isHtml: boolean): Renderer {
+  const { render } = parseTemplate(text, { escape: isHtml })
+  return (scope, budget) => render({ ...scope }, budget)
 }
 
 function rendererOf(value: unknown, isHtml: boolean): Renderer {
-  if (typeof value === 'string') return parseTemplate(value, { escape: isHtml }).render
+  if (typeof value === 'string') return textRenderer(value, isHtml)
   if (Array.isArray(value)) {
     const items = value.map((item) => rendererOf(item, isHtml))
     return (scope, budget) => items.map((render) => render(scope, budget))

@@ -14,5 +14,5 @@ const ABOUT = { isTransactional: true, isTrigger: true, attributes: new Set<stri
 export function findingsInRendered(channel: Channel, content: Record<string, unknown>, base: string): Finding[] {
   const html = typeof content.html === 'string' ? content.html.replaceAll(`${base}/`, '/') : undefined
   const written = { ...content, ...(html !== undefined && { html }) }
-  return findingsIn({ channel, written, rendered: content, about: ABOUT }).filter(({ kind }) => !OF_TEMPLATES.includes(kind))
+  return findingsIn({ channel, written, rendered: content, isRendered: true, about: ABOUT }, OF_TEMPLATES)
 }

@@ -36,7 +36,7 @@ export const checkTemplate = task({
 export const lintTemplate = task({
   name: 'templates.lintTemplate',
   run: (_, { channel, about }: { channel: Channel; about: LintContext }, template: Written): Finding[] =>
-    findingsIn({ channel, written: template.data, rendered: contentOf(template), about }),
+    findingsIn({ channel, written: template.data, rendered: contentOf(template), isRendered: false, about }),
 })
 
 /** The rendered content with its size, or why rendering failed. */

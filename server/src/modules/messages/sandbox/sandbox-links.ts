@@ -1,8 +1,8 @@
 /** The links of a captured message: which there are in its HTML, and what each is. Nothing is requested. */
 
 import { readHtml } from '../../../lib/markup/html-reader.ts'
-import { maskLiquid } from '../../../lib/markup/liquid-mask.ts'
-import { plainTextOf } from '../../../lib/markup/plain-text.ts'
+import { maskNothing } from '../../../lib/markup/liquid-mask.ts'
+import { plainTextOfRendered } from '../../../lib/markup/plain-text.ts'
 import { isLoopback } from '../../../lib/networks.ts'
 import { lineCounter } from '../../../lib/text.ts'
 
@@ -18,25 +18,24 @@ export type LinkProblem = (typeof LINK_PROBLEMS)[number]
 /** A link as it stands in HTML. */
 export type WrittenLink = { url: string; text: string; line: number }
 
-/** The links of HTML in order, with their texts. */
+/** The links of rendered HTML in order, with their texts. */
 export function linksIn(html: string): WrittenLink[] {
-  const masked = maskLiquid(html)
   const lineOf = lineCounter(html)
   const links: WrittenLink[] = []
   let open: { url: string; at: number; from: number } | null = null
   const close = (end: number) => {
     if (!open) return
-    const text = plainTextOf(html.slice(open.from, end)).replace(/\s+/g, ' ').trim().slice(0, TEXT_LENGTH_MAX)
+    const text = plainTextOfRendered(html.slice(open.from, end)).replace(/\s+/g, ' ').trim().slice(0, TEXT_LENGTH_MAX)
     links.push({ url: open.url.slice(0, URL_LENGTH_MAX), text, line: lineOf(open.at) })
     open = null
   }
-  for (const token of readHtml(masked)) {
+  for (const token of readHtml(maskNothing(html))) {
     if (links.length >= SANDBOX_LINKS_MAX) return links
     if (token.kind !== 'tag' || (token.name !== 'a' && token.name !== 'area')) continue
-    const [begin, end] = [masked.sourceOffset(token.begin), masked.sourceOffset(token.end)]
+    const { begin, end } = token
     close(begin)
     const href = token.isEnd ? undefined : token.attributes.find(({ name }) => name === 'href')
-    if (href) open = { url: masked.unmask(href.value).trim(), at: begin, from: end }
+    if (href) open = { url: href.value.trim(), at: begin, from: end }
     if (token.name === 'area') close(end)
   }
   close(html.length)

@@ -92,12 +92,12 @@ export function render({ secrets }: Pick<TaskTools, 'secrets'>, settings: Render
     preferences_url: userLinks.preferences_url,
     view_url: input.testFor ? testViewUrlOf(signing) : viewUrlOf(signing, project.id, input.id),
   }
-  const ownUrls = Object.values(own)
+  const ownPages = Object.values(own).map(pageOf)
   try {
     const filled = renderContent(channel, content, { ...scopeOf(project, input, campaign, user), ...own }, required)
     const tracker = trackerOf(signing, { ...about, campaignId: campaign.id, base: input.trackingUrl })
     const urlOf = (link: number, url: string) => {
-      if (ownUrls.includes(url)) return url
+      if (ownPages.includes(pageOf(url))) return url
       const [id, address] = [tracked?.ids[link], input.utm ? withUtm(url, input.utm) : url]
       return id === undefined ? address : tracker.click(id, address)
     }
@@ -115,6 +115,9 @@ export function render({ secrets }: Pick<TaskTools, 'secrets'>, settings: Render
     return { problem: `The template failed on line ${error.line}: ${error.message}.`, isOverBudget: error instanceof OverBudget }
   }
 }
+
+/** A URL without what a template may append to it. */
+const pageOf = (url: string): string => url.split('#', 1)[0]?.split('?', 1)[0] ?? url
 
 function withLinksWrapped(
   channel: Channel,

@@ -5,10 +5,10 @@ import { beginningOf, elementsOf, LINKS } from './reading.ts'
 export const brokenHref = lint({
   severity: 'error',
   channels: CHANNELS,
-  find: ({ written }) =>
-    elementsOf(written).flatMap(({ param, name, line, attribute }) => {
-      const href = LINKS.has(name) ? attribute('href') : undefined
-      if (href === undefined || !isBroken(href)) return []
+  find: (template) =>
+    elementsOf(template).flatMap(({ param, name, line, values }) => {
+      const href = LINKS.has(name) ? values('href').find(isBroken) : undefined
+      if (href === undefined) return []
       return [
         {
           param,
@@ -37,12 +37,16 @@ export const brokenHref = lint({
       finds: [],
     },
     { content: { subject: 's', html: '<a {% if a\n%}href="#"{% endif %}>\n<a href="&num;">' }, finds: ['html:1', 'html:3'] },
+    { content: { subject: 's', html: '<a href="http{% if a %}s{% endif %}://e.com"><a href="htt{{ a }}">' }, finds: [] },
+    { content: { subject: 's', html: '<a href="www.{{ a }}">\n<a href="shop/{{ a }}">' }, finds: ['html:1', 'html:2'] },
+    { content: { subject: 's', html: '<a {% if a %}href="https://e.com"{% else %}href="#"{% endif %}>' }, finds: ['html:1'] },
     { content: { subject: 's', mjml: '<mj-button href="#">x</mj-button>' }, finds: ['mjml:1'] },
   ],
 })
 
 function isBroken(href: string): boolean {
   const beginning = beginningOf(href)
-  if (beginning === '' && href !== '') return false
+  // The scheme may go on in the Liquid.
+  if (beginning !== href && /^[a-z0-9+-]*$/i.test(beginning)) return false
   return href === '' || href === '#' || /^javascript:/i.test(href) || !/^(?:#|[a-z][a-z0-9+.-]*:)/i.test(beginning)
 }

@@ -12,9 +12,9 @@ export const LINT_KINDS = lints.map(([kind]) => kind)
 const FINDINGS_MAX = 100
 
 /** The findings in a template, the most severe first. Their order does not depend on that of the members, which is lost when a template is saved. */
-export function findingsIn(template: Linted): Finding[] {
+export function findingsIn(template: Linted, without: readonly Kind[] = []): Finding[] {
   return lints
-    .filter(([, { channels }]) => channels.includes(template.channel))
+    .filter(([kind, { channels }]) => channels.includes(template.channel) && !without.includes(kind))
     .flatMap(([kind, { severity, find }]) =>
       find(template)
         .sort(byParam)

@@ -7,15 +7,15 @@ const ADDRESSES = ['href', 'src', 'background', 'background-url', 'action']
 export const insecureLink = lint({
   severity: 'warning',
   channels: CHANNELS,
-  find: ({ written }) => [
-    ...elementsOf(written).flatMap(({ param, line, attribute }) =>
+  find: (template) => [
+    ...elementsOf(template).flatMap(({ param, line, attribute }) =>
       ADDRESSES.filter((name) => isInsecure(attribute(name) ?? '')).map((name) => ({
         param,
         line,
         message: messageOf(attribute(name) ?? ''),
       })),
     ),
-    ...textsOf(written)
+    ...textsOf(template.written)
       .filter(({ param, text }) => isUrlMember(param) && isInsecure(text))
       .map(({ param, text }) => ({ param, message: messageOf(text) })),
   ],

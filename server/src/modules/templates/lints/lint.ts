@@ -17,7 +17,14 @@ export type LintContext = {
 }
 
 /** The template to check, as written and as it is rendered. */
-export type Linted = { channel: Channel; written: Record<string, unknown>; rendered: Record<string, unknown>; about: LintContext }
+export type Linted = {
+  channel: Channel
+  written: Record<string, unknown>
+  rendered: Record<string, unknown>
+  /** Nothing in it is Liquid: it is a message, and not a template. */
+  isRendered: boolean
+  about: LintContext
+}
 
 /** A problem: where it is, and how to fix it. */
 export type Found = { param: string; line?: number; message: string }

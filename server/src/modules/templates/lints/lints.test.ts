@@ -19,7 +19,7 @@ test.each(examples)(
   '$kind finds $finds in example %#',
   ({ find, channels, channel = channels[0] ?? 'email', content, about: given, finds }) => {
     expect(channels).toContain(channel)
-    const found = find({ channel, written: content, rendered: content, about: { ...about, ...given } })
+    const found = find({ channel, written: content, rendered: content, isRendered: false, about: { ...about, ...given } })
     expect(found.map(({ param, line }) => (line === undefined ? param : `${param}:${line}`))).toEqual(finds)
     for (const { message } of found) expect(message).toMatch(/^[A-Z].*[.?]$/s)
   },
@@ -31,7 +31,7 @@ test.each(lints)('%s has an example with a finding and one without', (_, { examp
 
 test('findings are ordered by severity', () => {
   const html = '<a href="#">x</a><img src="http://example.com/a.png">'
-  const found = findingsIn({ channel: 'email', written: { subject: 's', html, text: 'x' }, rendered: { html }, about })
+  const found = findingsIn({ channel: 'email', written: { subject: 's', html, text: 'x' }, rendered: { html }, isRendered: false, about })
   expect(found.map(({ kind, severity }) => [kind, severity])).toEqual([
     ['broken_href', 'error'],
     ['no_unsubscribe_link', 'error'],

@@ -7,8 +7,8 @@ const IMAGES = ['img', 'mj-image', 'mj-carousel-image']
 export const missingAlt = lint({
   severity: 'warning',
   channels: CHANNELS,
-  find: ({ written }) =>
-    elementsOf(written)
+  find: (template) =>
+    elementsOf(template)
       .filter(({ name, attribute }) => IMAGES.includes(name) && attribute('alt') === undefined && attribute('width') !== '1')
       .map(({ param, line }) => ({
         param,

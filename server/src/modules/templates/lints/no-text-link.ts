@@ -4,10 +4,10 @@ import { elementsOf, LINKS } from './reading.ts'
 export const noTextLink = lint({
   severity: 'info',
   channels: ['email'],
-  find({ written }) {
-    const { text } = written
+  find(template) {
+    const { text } = template.written
     if (typeof text !== 'string' || text.trim() === '' || /https?:\/\/|\{\{[^{}]*url/i.test(text)) return []
-    const hasLinks = elementsOf(written).some(({ name, attribute }) => LINKS.has(name) && attribute('href'))
+    const hasLinks = elementsOf(template).some(({ name, attribute }) => LINKS.has(name) && attribute('href'))
     return hasLinks ? [{ param: 'text', message: 'The plain text contains no links. Add them, or omit `text` to generate it.' }] : []
   },
   examples: [

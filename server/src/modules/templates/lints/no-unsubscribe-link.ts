@@ -1,8 +1,13 @@
+import { analysed } from '../../../lib/liquid/liquid.ts'
 import { variablesOf } from '../../../lib/liquid/variables.ts'
+import { readHtml } from '../../../lib/markup/html-reader.ts'
+import { maskLiquid, piecesIn } from '../../../lib/markup/liquid-mask.ts'
 import { lint } from './lint.ts'
 import { textsOf } from './reading.ts'
 
 const WAYS_OUT = ['unsubscribe_url', 'preferences_url']
+/** Tags that write what they read. */
+const WRITING = ['echo', 'cycle', 'liquid']
 
 export const noUnsubscribeLink = lint({
   severity: 'error',
@@ -10,7 +15,7 @@ export const noUnsubscribeLink = lint({
   find({ written: { html, mjml }, about }) {
     if (about.isTransactional) return []
     const texts = textsOf({ html, mjml })
-    if (texts.some(({ text }) => variablesOf(text).some(({ names: [root = ''] }) => WAYS_OUT.includes(root)))) return []
+    if (texts.some(({ text }) => writesWayOut(text))) return []
     const message =
       'This email has no unsubscribe link. Most countries require one in marketing email. Add a link to `{{ unsubscribe_url }}` or `{{ preferences_url }}`.'
     return texts.map(({ param }) => ({ param, message }))
@@ -21,6 +26,28 @@ export const noUnsubscribeLink = lint({
     { content: { subject: 's', mjml: '<mjml></mjml>' }, finds: ['mjml'] },
     { content: { subject: 's', html: '<a href="{{ unsubscribe_url }}">Stop</a>' }, finds: [] },
     { content: { subject: 's', html: '{{ preferences_url | escape }}' }, finds: [] },
+    { content: { subject: 's', html: '<!-- {{ unsubscribe_url }} -->' }, finds: ['html'] },
+    { content: { subject: 's', html: '{% if unsubscribe_url %}Bye{% endif %}' }, finds: ['html'] },
+    {
+      content: { subject: 's', html: '{% assign u = unsubscribe_url | append: "?x=1" %}<a href="{{ u }}">Stop</a><!-- {{ u }} -->' },
+      finds: [],
+    },
+    { content: { subject: 's', html: '{% capture u %}{{ unsubscribe_url }}{% endcapture %}<a href="{{ u }}">Stop</a>' }, finds: [] },
+    { content: { subject: 's', html: '{% if x %}<a href="{% echo unsubscribe_url %}">Stop</a>{% endif %}' }, finds: [] },
     { content: { subject: 's', html: 'x' }, about: { isTransactional: true }, finds: [] },
   ],
 })
+
+/** Whether one of the links is written outside the comments of the markup, by its own name or that of a variable it is assigned to. */
+function writesWayOut(text: string): boolean {
+  const masked = maskLiquid(text)
+  const seen = readHtml(masked).filter(({ kind }) => kind !== 'comment')
+  const shown = new Set(seen.flatMap(({ begin, end }) => piecesIn(masked, masked.text.slice(begin, end))))
+  const names = new Set(WAYS_OUT)
+  for (const [number, { name, text }] of masked.pieces.entries()) {
+    if (!variablesOf(text).some(({ names: [root = ''] }) => names.has(root))) continue
+    if (name === 'assign') for (const local of Object.keys(analysed(text).locals)) names.add(local)
+    else if ((name === null || WRITING.includes(name)) && shown.has(number)) return true
+  }
+  return false
+}

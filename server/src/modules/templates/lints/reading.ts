@@ -1,8 +1,11 @@
 /** How lints read templates. */
-import { hasLiquid } from '../../../lib/liquid/liquid.ts'
+import { hasLiquid, LiquidError, parseTemplate, type Scope } from '../../../lib/liquid/liquid.ts'
 import { type HtmlTag, readHtml } from '../../../lib/markup/html-reader.ts'
-import { type MaskedText, maskLiquid } from '../../../lib/markup/liquid-mask.ts'
+import { type MaskedText, maskLiquid, maskNothing } from '../../../lib/markup/liquid-mask.ts'
 import { lineCounter } from '../../../lib/text.ts'
+import type { Linted } from './lint.ts'
+
+type Read = Pick<Linted, 'written' | 'isRendered'>
 
 /** Every string of a template, with its position. */
 export function textsOf(value: unknown, param = ''): { param: string; text: string }[] {
@@ -13,33 +16,50 @@ export function textsOf(value: unknown, param = ''): { param: string; text: stri
 }
 
 /** An element of HTML or MJML. */
-type Element = { param: string; name: string; line: number; attribute(name: string): string | undefined }
+type Element = {
+  param: string
+  name: string
+  line: number
+  attribute(name: string): string | undefined
+  /** Several where each branch of a condition has its own. */
+  values(name: string): string[]
+}
 
 /** The members in which there are elements. */
 const MARKUP = ['html', 'mjml']
 
 /** The elements of a template, as they were written. Liquid in their attributes stays as it is. */
-export function elementsOf(content: Record<string, unknown>): Element[] {
-  return MARKUP.flatMap((param) => (typeof content[param] === 'string' ? elementsIn(param, content[param]) : []))
+export const elementsOf = ({ written, isRendered }: Read): Element[] =>
+  MARKUP.flatMap((param) => {
+    const text = written[param]
+    return typeof text === 'string' ? elementsIn(param, text, maskedFor(isRendered, text)) : []
+  })
+
+/** A text with its Liquid masked, of which a rendered one has none. */
+export const maskedFor = (isRendered: boolean, text: string): MaskedText => (isRendered ? maskNothing(text) : maskLiquid(text))
+
+/** A text as a user with this scope gets it; null if it cannot be rendered. */
+export function renderedFor(isRendered: boolean, text: string, scope: Scope): string | null {
+  if (isRendered) return text
+  try {
+    return parseTemplate(text, { escape: false }).render(scope)
+  } catch (error) {
+    if (error instanceof LiquidError) return null
+    throw error
+  }
 }
 
-function elementsIn(param: string, text: string): Element[] {
-  const masked = maskLiquid(text)
+function elementsIn(param: string, text: string, masked: MaskedText): Element[] {
   const lineOf = lineCounter(text)
   return readHtml(masked).flatMap((token) =>
     token.kind === 'tag' && !token.isEnd ? [elementOf(param, masked, token, lineOf(masked.sourceOffset(token.begin)))] : [],
   )
 }
 
-const elementOf = (param: string, { unmask }: MaskedText, { name, attributes }: HtmlTag, line: number): Element => ({
-  param,
-  name,
-  line,
-  attribute(name) {
-    const found = attributes.find((attribute) => attribute.name === name)
-    return found && unmask(found.value).trim()
-  },
-})
+function elementOf(param: string, { unmask }: MaskedText, { name, attributes }: HtmlTag, line: number): Element {
+  const values = (name: string) => attributes.filter((attribute) => attribute.name === name).map(({ value }) => unmask(value).trim())
+  return { param, name, line, attribute: (name) => values(name)[0], values }
+}
 
 /** Elements that a reader can press, in HTML and MJML. */
 export const LINKS = new Set(['a', 'area', 'mj-button', 'mj-image', 'mj-navbar-link', 'mj-social-element', 'mj-carousel-image'])

@@ -1,14 +1,14 @@
-import { LiquidError, parseTemplate } from '../../../lib/liquid/liquid.ts'
 import { segmentsOf } from '../sms.ts'
 import { lint } from './lint.ts'
+import { renderedFor } from './reading.ts'
 
 const SEGMENTS_MAX = 3
 
 export const smsLong = lint({
   severity: 'warning',
   channels: ['text'],
-  find({ written: { body }, about: { sample } }) {
-    const { segments } = segmentsOf(rendered(String(body), sample))
+  find({ written: { body }, isRendered, about: { sample } }) {
+    const { segments } = segmentsOf(renderedFor(isRendered, String(body), sample) ?? String(body))
     if (segments <= SEGMENTS_MAX) return []
     return [{ param: 'body', message: `The text needs ${segments} segments, each of which is charged. Shorten it.` }]
   },
@@ -19,12 +19,3 @@ export const smsLong = lint({
     { channel: 'text', content: { body: `{% if false %}${'x'.repeat(460)}{% endif %}Hi` }, finds: [] },
   ],
 })
-
-function rendered(body: string, sample: Record<string, unknown>): string {
-  try {
-    return parseTemplate(body, { escape: false }).render(sample)
-  } catch (error) {
-    if (error instanceof LiquidError) return body
-    throw error
-  }
-}

@@ -1,14 +1,14 @@
-import { maskLiquid } from '../../../lib/markup/liquid-mask.ts'
 import { segmentsOf } from '../sms.ts'
 import { lint } from './lint.ts'
+import { maskedFor } from './reading.ts'
 
 const CHARACTERS_SHOWN = 10
 
 export const smsUnicode = lint({
   severity: 'info',
   channels: ['text'],
-  find({ written: { body } }) {
-    const { text, placeholder } = maskLiquid(String(body))
+  find({ written: { body }, isRendered }) {
+    const { text, placeholder } = maskedFor(isRendered, String(body))
     const { non_gsm } = segmentsOf(text.replace(placeholder, ''))
     if (non_gsm.length === 0) return []
     const characters = non_gsm.slice(0, CHARACTERS_SHOWN).map((character) => `\`${character}\``)
