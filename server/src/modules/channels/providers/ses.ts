@@ -145,6 +145,10 @@ const LATER = [
   'InvalidClientTokenId',
   'ExpiredTokenException',
   'IncompleteSignature',
+  'NotAuthorized',
+  'RequestExpired',
+  'Throttling',
+  'ThrottlingException',
 ]
 
 const reasonOf = (json: providerHttp.Json) => providerHttp.textOf(json.message) ?? providerHttp.textOf(json.Message)

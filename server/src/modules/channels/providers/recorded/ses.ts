@@ -62,6 +62,10 @@ const LATER = [
   'InvalidClientTokenId',
   'ExpiredTokenException',
   'IncompleteSignature',
+  'NotAuthorized',
+  'RequestExpired',
+  'Throttling',
+  'ThrottlingException',
 ]
 
 /** SES’s messages about an invalid address. */
