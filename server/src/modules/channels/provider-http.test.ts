@@ -15,7 +15,9 @@ describe('a status without a known error code', () => {
   test.each([
     [200, false, 'accepted'],
     [204, false, 'accepted'],
-    [301, false, 'rejected'],
+    [301, false, 'deferred'],
+    [308, false, 'deferred'],
+    [399, false, 'deferred'],
     [400, false, 'rejected'],
     [401, false, 'deferred'],
     [402, false, 'deferred'],

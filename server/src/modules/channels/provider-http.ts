@@ -63,9 +63,13 @@ export function byStatus({ status, headers, body }: Answered, now: Date, isIdemp
   const code = String(status)
   if (status >= 200 && status < 300) return { is: 'accepted', delivered: false }
   if (status === 504) return isIdempotent ? { is: 'deferred', reason, code, isUncertain: true } : { is: 'uncertain', reason }
-  if (status >= 500 || [401, 402, 403, 408, 425, 429].includes(status)) return { is: 'deferred', reason, code, ...retryAt(headers, now) }
+  if (status >= 500 || isRedirect(status) || [401, 402, 403, 408, 425, 429].includes(status))
+    return { is: 'deferred', reason, code, ...retryAt(headers, now) }
   return { is: 'rejected', reason, code }
 }
+
+/** It is not followed, and says nothing about the message: an API that moves or is down redirects all requests. */
+const isRedirect = (status: number) => status >= 300 && status < 400
 
 /** The provider has accepted the message, perhaps with its own reference. */
 export const accepted = (reference: unknown): ProviderResponse => ({

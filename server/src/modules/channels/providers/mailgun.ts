@@ -37,6 +37,8 @@ export const mailgun = provider({
       read: ({ status, json }): ProviderResponse | null => {
         if (status < 300) return providerHttp.accepted(bare(json.id))
         const reason = providerHttp.textOf(json.message)
+        // The domain is not, or no longer, in this account and region.
+        if (status === 404) return { is: 'deferred', reason: reason ?? 'Mailgun does not know the domain.', code: '404' }
         if (status !== 400 || reason === undefined) return null
         return { is: 'rejected', reason, code: '400', ...(/^'?to'? parameter/.test(reason) && { bounced: true }) }
       },

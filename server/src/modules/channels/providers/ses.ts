@@ -146,6 +146,8 @@ const LATER = [
   'ExpiredTokenException',
   'IncompleteSignature',
   'NotAuthorized',
+  // Of the configuration set.
+  'NotFoundException',
   'RequestExpired',
   'Throttling',
   'ThrottlingException',

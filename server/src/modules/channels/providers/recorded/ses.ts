@@ -207,6 +207,10 @@ export const ses = recording({
       replies: [refusal(403, 'OptInRequired', 'The account needs a subscription.')],
       outcome: { is: 'deferred', code: 'OptInRequired' },
     },
+    no_configuration_set: {
+      replies: [refusal(404, 'NotFoundException', 'Configuration set carillon does not exist.')],
+      outcome: { is: 'deferred', code: 'NotFoundException', reason: 'Configuration set carillon does not exist.' },
+    },
     bad_request: {
       replies: [refusal(400, 'BadRequestException', 'Header name not allowed.')],
       outcome: { is: 'rejected', code: 'BadRequestException', reason: 'Header name not allowed.' },
