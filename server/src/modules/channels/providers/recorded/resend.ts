@@ -121,7 +121,8 @@ export const resend = recording({
     refused: { replies: ['refused'], outcome: { is: 'deferred', code: 'refused' } },
     cut: { replies: ['cut'], outcome: { is: 'deferred' } },
     no_reply: { replies: ['hang'], outcome: { is: 'deferred' } },
-    gateway: { replies: [{ status: 504 }], outcome: { is: 'deferred' } },
+    gateway: { replies: [{ status: 504 }], outcome: { is: 'deferred', isUncertain: true } },
+    lost_gateway: { replies: [{ status: 502 }], outcome: { is: 'deferred', isUncertain: true } },
   },
   tests: [
     {
