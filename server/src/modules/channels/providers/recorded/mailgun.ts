@@ -169,6 +169,11 @@ export const mailgun = recording({
       },
       { name: 'complained', call: (now) => signed(now, data('complained')), reports: [{ what: 'complained' }] },
       { name: 'unsubscribed', call: (now) => signed(now, data('unsubscribed')), reports: [{ what: 'unsubscribed' }] },
+      ...[{}, { headers: {} }, { headers: { 'message-id': '<>' } }].map((message) => ({
+        name: `without the id of a message: ${JSON.stringify(message)}`,
+        call: (now: Date) => signed(now, data('complained', { message })),
+        reports: [],
+      })),
       { name: 'opened', call: (now) => signed(now, data('opened')), reports: [] },
       {
         name: 'repeated after eight hours',
