@@ -15,7 +15,9 @@ describe('a status without a known error code', () => {
   test.each([
     [200, false, 'accepted'],
     [204, false, 'accepted'],
-    [301, false, 'rejected'],
+    [301, false, 'deferred'],
+    [308, false, 'deferred'],
+    [399, false, 'deferred'],
     [400, false, 'rejected'],
     [401, false, 'deferred'],
     [402, false, 'deferred'],
@@ -26,8 +28,16 @@ describe('a status without a known error code', () => {
     [429, false, 'deferred'],
     [500, false, 'deferred'],
     [503, false, 'deferred'],
+    [502, false, 'uncertain'],
     [504, false, 'uncertain'],
+    [520, false, 'uncertain'],
+    [521, false, 'deferred'],
+    [522, false, 'deferred'],
+    [524, false, 'uncertain'],
+    [502, true, 'deferred'],
     [504, true, 'deferred'],
+    [520, true, 'deferred'],
+    [524, true, 'deferred'],
   ])('%i of a provider that is idempotent: %s', (status, isIdempotent, expected) => {
     expect(providerHttp.byStatus(answered(status), now, isIdempotent).is).toBe(expected)
   })

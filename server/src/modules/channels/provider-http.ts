@@ -56,16 +56,23 @@ export function failureOf({ reason, message, isUnsent }: Failed, isIdempotent: b
 
 /**
  * The response for a status without a known error code. Problems with credentials, payment or a suspended account are deferred, so that messages
- * are sent once the account is fixed; a provider that uses 403 for a message or its sender knows the code. After a gateway timeout (504), the request may have arrived.
+ * are sent once the account is fixed; a provider that uses 403 for a message or its sender knows the code. What a gateway says of itself leaves open whether the request has arrived (D-MSG-10).
  */
 export function byStatus({ status, headers, body }: Answered, now: Date, isIdempotent: boolean): ProviderResponse {
   const reason = messageOf(jsonOf(body)) ?? (excerptOf(body) || `The provider responded with status ${status}.`)
   const code = String(status)
   if (status >= 200 && status < 300) return { is: 'accepted', delivered: false }
-  if (status === 504) return isIdempotent ? { is: 'deferred', reason, code, isUncertain: true } : { is: 'uncertain', reason }
-  if (status >= 500 || [401, 402, 403, 408, 425, 429].includes(status)) return { is: 'deferred', reason, code, ...retryAt(headers, now) }
+  if (OF_GATEWAY.includes(status)) return isIdempotent ? { is: 'deferred', reason, code, isUncertain: true } : { is: 'uncertain', reason }
+  if (status >= 500 || isRedirect(status) || [401, 402, 403, 408, 425, 429].includes(status))
+    return { is: 'deferred', reason, code, ...retryAt(headers, now) }
   return { is: 'rejected', reason, code }
 }
+
+/** No or no valid response, or none in time (RFC 9110); 520 and 524 are those of Cloudflare. */
+const OF_GATEWAY = [502, 504, 520, 524]
+
+/** It is not followed, and says nothing about the message: an API that moves or is down redirects all requests. */
+const isRedirect = (status: number) => status >= 300 && status < 400
 
 /** The provider has accepted the message, perhaps with its own reference. */
 export const accepted = (reference: unknown): ProviderResponse => ({

@@ -232,14 +232,27 @@ describe('Web Push', () => {
     expect(topics[2]).not.toBe(topics[0])
   })
 
-  test('an endpoint with a private address is not called, and its token is dead', async () => {
+  test.each(['https://10.0.0.1', 'https://[fd00::1]'])(
+    'the endpoint %s has a private address, so it is not called and its token is dead',
+    async (endpoint) => {
+      const { device } = browser()
+      const token = device.token.replace(origin, endpoint)
+      expect(await webPush.send(settings, message([{ ...device, token }]), outside)).toEqual({
+        is: 'rejected',
+        reason: 'no_push_device',
+        deadTokens: [token],
+      })
+    },
+  )
+
+  test('a token is not dead because its push service resolves to a private address, as in a sinkhole', async () => {
+    const lookup = async () => [{ address: '10.0.0.1', family: 4 }]
+    await using fetch = createSafeFetch({ policy: egressPolicy([]), ca: [], userAgent: 'Carillon/1.0', lookup })
     const { device } = browser()
-    const token = device.token.replace(origin, 'https://10.0.0.1')
-    expect(await webPush.send(settings, message([{ ...device, token }]), outside)).toEqual({
-      is: 'rejected',
-      reason: 'no_push_device',
-      deadTokens: [token],
-    })
+    const token = device.token.replace(origin, 'https://push.example.com')
+    const outcome = await webPush.send(settings, message([{ ...device, token }]), { ...outside, fetch })
+    expect(outcome).toMatchObject({ is: 'deferred', code: 'blocked' })
+    expect(outcome).not.toHaveProperty('deadTokens')
   })
 
   test.each([

@@ -71,8 +71,10 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
       const { status, headers, body } = answer
       if (status === 200) return providerHttp.accepted(headers['apns-id'])
       const reason = reasonOf(body)
-      if (status === 410 || reason === 'BadDeviceToken') return deadToken(device.token, reason ?? 'Unregistered')
+      // `BadDeviceToken` is also said of each token of the other environment, so a wrong setting would remove them all.
+      if (status === 410) return deadToken(device.token, reason ?? 'Unregistered')
       if (reason === undefined) return null
+      if (reason === 'IdleTimeout') return { is: 'deferred', reason, code: String(status) }
       if (reason === 'ExpiredProviderToken') tokens.forget(credentialsOf(settings))
       // A revoked key is a problem of the account, not of the message.
       if (reason.endsWith('ProviderToken')) return { is: 'deferred', reason, code: String(status) }

@@ -58,10 +58,11 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
       const { code, reason } = errorOf(json)
       if (status === 401) tokens.forget([settings.service_account])
       if (code === undefined) return null
-      if (code === 'UNREGISTERED' || code === 'NOT_FOUND' || (code === 'INVALID_ARGUMENT' && /registration token/i.test(reason))) {
+      if (code === 'UNREGISTERED' || (code === 'INVALID_ARGUMENT' && /registration token/i.test(reason))) {
         return deadToken(device.token, reason)
       }
-      const isLater = status === 429 || status === 401 || (status === 403 && code !== 'SENDER_ID_MISMATCH')
+      // Without the code of FCM, it is the project that is not found.
+      const isLater = status === 429 || status === 401 || code === 'NOT_FOUND' || (status === 403 && code !== 'SENDER_ID_MISMATCH')
       if (isLater) return { is: 'deferred', reason, code, ...providerHttp.retryAt(headers, outside.clock.now()) }
       return status < 500 ? { is: 'rejected', reason, code } : null
     },

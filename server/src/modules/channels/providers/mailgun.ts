@@ -37,6 +37,8 @@ export const mailgun = provider({
       read: ({ status, json }): ProviderResponse | null => {
         if (status < 300) return providerHttp.accepted(bare(json.id))
         const reason = providerHttp.textOf(json.message)
+        // The domain is not, or no longer, in this account and region.
+        if (status === 404) return { is: 'deferred', reason: reason ?? 'Mailgun does not know the domain.', code: '404' }
         if (status !== 400 || reason === undefined) return null
         return { is: 'rejected', reason, code: '400', ...(/^'?to'? parameter/.test(reason) && { bounced: true }) }
       },
@@ -122,14 +124,19 @@ function isGenuine(key: string, { timestamp, token, signature }: providerHttp.Js
   return providerHttp.isSame(providerHttp.textOf(signature) ?? '', expected)
 }
 
+/**
+ * Mailgun signs a time and a token only, so whoever has seen one report could write another about any message of ours, whose ids count up. The
+ * id that Mailgun gave cannot be guessed, and each of its reports has it.
+ */
 function reportOf(event: providerHttp.Json, now: Date): Report[] {
   const what = whatOf(event)
-  if (what === null) return []
-  const status = providerHttp.asJson(event['delivery-status'])
   const headers = providerHttp.asJson(providerHttp.asJson(event.message).headers)
+  const reference = bare(headers['message-id'])
+  if (what === null || !reference) return []
+  const status = providerHttp.asJson(event['delivery-status'])
   const details = {
     address: providerHttp.textOf(event.recipient),
-    reference: bare(headers['message-id']),
+    reference,
     code: providerHttp.textOf(status['enhanced-code']) ?? providerHttp.textOf(status.code),
     diagnostic: providerHttp.textOf(status.message) || providerHttp.textOf(status.description),
   }

@@ -88,13 +88,16 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers, atta
 /** Problems of the account’s key, or of a parallel request. */
 const LATER = ['invalid_api_key', 'missing_api_key', 'restricted_api_key', 'concurrent_idempotent_requests']
 
+/** Resend has more than one error for a key that was deleted; with `validation_error`, only the status or the message tells. */
+const isKeyInvalid = (status: number, reason: string) => status === 401 || /^API key is invalid/i.test(reason)
+
 function refusalOf(status: number, { name, message }: providerHttp.Json, later: { retryAt?: Date }): ProviderResponse | null {
   const code = providerHttp.textOf(name)
   const reason = providerHttp.textOf(message)
   if (code === undefined || reason === undefined || status === 429 || status >= 500) return null
   // The key exists with other content, so an earlier attempt was accepted.
   if (code === 'invalid_idempotent_request') return { is: 'accepted', delivered: false }
-  if (LATER.includes(code)) return { is: 'deferred', reason, code, ...later }
+  if (LATER.includes(code) || isKeyInvalid(status, reason)) return { is: 'deferred', reason, code, ...later }
   // With `validation_error`, the domain is not verified.
   if (status === 403 && code !== 'validation_error') return null
   return { is: 'rejected', reason, code, ...(status === 422 && /`to`/.test(reason) && { bounced: true }) }

@@ -145,6 +145,12 @@ const LATER = [
   'InvalidClientTokenId',
   'ExpiredTokenException',
   'IncompleteSignature',
+  'NotAuthorized',
+  // Of the configuration set.
+  'NotFoundException',
+  'RequestExpired',
+  'Throttling',
+  'ThrottlingException',
 ]
 
 const reasonOf = (json: providerHttp.Json) => providerHttp.textOf(json.message) ?? providerHttp.textOf(json.Message)

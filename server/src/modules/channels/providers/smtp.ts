@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { SmtpAnswer, SmtpRelay, SmtpReply } from '../../../infra/outgoing/smtp-relays.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
+import { classify } from '../../mta/index.ts'
 import * as mail from '../mail.ts'
 import { composedOf } from '../mail-source.ts'
 import { type ComposedMail, type ProviderResponse, type ProviderTools, provider } from '../provider.ts'
@@ -114,8 +115,14 @@ function refusalOf(answer: Refused): Extract<ProviderResponse, { is: 'deferred' 
 
 /** Bad mailbox, bad domain, bad syntax, moved, null MX, disabled (RFC 3463, RFC 7505). */
 const BAD_ADDRESS = ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1']
-const BAD_ADDRESS_MESSAGE = /unknown user|user unknown|no such|not exist|not found|unavailable|invalid (mailbox|recipient|address)/i
+const BAD_ADDRESS_LABELS = ['invalid-recipient', 'inactive-mailbox']
 
-/** Is the recipient’s address invalid? Without an enhanced code, the message decides, because 550 can also mean that relaying is denied. */
+/**
+ * Is the recipient’s address invalid? Relays verify the sender and look up blocklists at RCPT too, with 550 and words such as `does not exist`,
+ * and say with 551 or 553 that they do not relay. So the words decide as they do for email that this server delivers (D-MTA-32); of the codes
+ * only an enhanced one counts.
+ */
 const isAddressBad = ({ stage, enhancedCode, response }: Refused) =>
-  stage === 'RCPT' && (enhancedCode === undefined ? BAD_ADDRESS_MESSAGE.test(response) : BAD_ADDRESS.includes(enhancedCode))
+  stage === 'RCPT' &&
+  (enhancedCode === undefined || BAD_ADDRESS.includes(enhancedCode)) &&
+  BAD_ADDRESS_LABELS.includes(classify({ code: 550, response, ...(enhancedCode !== undefined && { enhancedCode }) }).label)

@@ -51,12 +51,12 @@ export const telnyx = provider({
       },
       read: ({ status, json }): ProviderResponse | null => {
         if (status < 300) return providerHttp.accepted(providerHttp.asJson(json.data).id)
-        const { code, reason, pointer } = errorOf(json)
+        const { code, reason } = errorOf(json)
         // Codes of the account are 10xxx and 20xxx.
         const isOfMessage = status === 400 || status === 422 || (status === 403 && code?.startsWith('40'))
         if (reason === undefined || !isOfMessage) return null
-        const isBad = code === BAD_RECIPIENT || pointer === '/to'
-        return { is: 'rejected', reason, ...(code !== undefined && { code }), ...(isBad && { bounced: true }) }
+        // A pointer to `/to` alone can also mean that the account may not send there.
+        return { is: 'rejected', reason, ...(code !== undefined && { code }), ...(code === BAD_RECIPIENT && { bounced: true }) }
       },
     }),
   test: (settings, outside) =>
@@ -86,12 +86,11 @@ function bodyOf({ from, messaging_profile_id }: Settings, { id, content }: Outgo
 }
 
 /** The first error of a response or a report. */
-function errorOf({ errors }: providerHttp.Json): { code?: string | undefined; reason?: string | undefined; pointer?: unknown } {
-  const { code, title, detail, source } = providerHttp.asJson(Array.isArray(errors) ? errors[0] : undefined)
+function errorOf({ errors }: providerHttp.Json): { code?: string | undefined; reason?: string | undefined } {
+  const { code, title, detail } = providerHttp.asJson(Array.isArray(errors) ? errors[0] : undefined)
   return {
     code: providerHttp.textOf(code),
     reason: providerHttp.textOf(detail) ?? providerHttp.textOf(title),
-    pointer: providerHttp.asJson(source).pointer,
   }
 }
 

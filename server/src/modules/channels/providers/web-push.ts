@@ -1,6 +1,7 @@
 import { createECDH, createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import library, { type PushSubscription } from 'web-push'
+import { isAddress } from '../../../lib/egress.ts'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { DAY_S } from '../../../lib/times.ts'
 import { filledOnly } from '../channel.ts'
@@ -79,9 +80,12 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
       return status < 300 ? providerHttp.accepted(headers.location) : null
     },
   })
-  // A push service does not have a private address.
-  return outcome.is === 'deferred' && outcome.code === 'blocked' ? deadToken(device.token, outcome.reason) : outcome
+  const isBlocked = outcome.is === 'deferred' && outcome.code === 'blocked'
+  return isBlocked && isOfAddress(request) ? deadToken(device.token, outcome.reason) : outcome
 }
+
+/** A push service does not have a private address. A name may have one for a while, while a name server gives a false answer. */
+const isOfAddress = ({ url }: providerHttp.ProviderHttpRequest) => isAddress(new URL(url).hostname.replace(/^\[|\]$/g, ''))
 
 /** A token is only dead if the settings are valid. They may have been saved when less was checked. */
 function withoutRequest(settings: Settings, { token }: PushTarget): ProviderResponse {

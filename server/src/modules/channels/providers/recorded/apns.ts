@@ -35,8 +35,9 @@ export const apns = recording({
     bad_recipient: { replies: [gone], outcome: { is: 'rejected', reason: 'no_push_device', deadTokens: [PHONE.token] } },
     bad_token: {
       replies: [refused(400, 'BadDeviceToken')],
-      outcome: { is: 'rejected', reason: 'no_push_device', deadTokens: [PHONE.token] },
+      outcome: { is: 'rejected', reason: 'BadDeviceToken', code: '400' },
     },
+    idle_connection: { replies: [refused(400, 'IdleTimeout')], outcome: { is: 'deferred', reason: 'IdleTimeout', code: '400' } },
     another_app: {
       replies: [refused(400, 'DeviceTokenNotForTopic')],
       outcome: { is: 'rejected', reason: 'DeviceTokenNotForTopic', code: '400' },

@@ -80,6 +80,10 @@ export const fcm = recording({
       replies: [token, { status: 404, body: failure(404, 'NOT_FOUND', 'Requested entity was not found.', 'UNREGISTERED') }],
       outcome: { is: 'rejected', reason: 'no_push_device', deadTokens: [PIXEL.token] },
     },
+    no_project: {
+      replies: [token, { status: 404, body: failure(404, 'NOT_FOUND', 'Requested entity was not found.') }],
+      outcome: { is: 'deferred', reason: 'Requested entity was not found.', code: 'NOT_FOUND' },
+    },
     no_token: {
       replies: [
         token,

@@ -107,6 +107,10 @@ export const mailgun = recording({
       outcome: { is: 'rejected', reason: "'from' parameter is not a valid address. please check documentation" },
     },
     wrong_key: { replies: [{ status: 401, body: 'Forbidden' }], outcome: { is: 'deferred', code: '401', reason: 'Forbidden' } },
+    deleted_domain: {
+      replies: [{ status: 404, body: { message: 'Domain not found: mg.example.com' } }],
+      outcome: { is: 'deferred', code: '404', reason: 'Domain not found: mg.example.com' },
+    },
     not_activated: {
       replies: [{ status: 403, body: { message: 'Domain mg.example.com is not allowed to send: Please activate your Mailgun account.' } }],
       outcome: { is: 'deferred', code: '403' },
@@ -165,6 +169,11 @@ export const mailgun = recording({
       },
       { name: 'complained', call: (now) => signed(now, data('complained')), reports: [{ what: 'complained' }] },
       { name: 'unsubscribed', call: (now) => signed(now, data('unsubscribed')), reports: [{ what: 'unsubscribed' }] },
+      ...[{}, { headers: {} }, { headers: { 'message-id': '<>' } }].map((message) => ({
+        name: `without the id of a message: ${JSON.stringify(message)}`,
+        call: (now: Date) => signed(now, data('complained', { message })),
+        reports: [],
+      })),
       { name: 'opened', call: (now) => signed(now, data('opened')), reports: [] },
       {
         name: 'repeated after eight hours',

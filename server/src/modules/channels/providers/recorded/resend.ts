@@ -86,6 +86,18 @@ export const resend = recording({
     ...Object.fromEntries(
       LATER.map((code) => [code, { replies: [refusal(403, code, 'Not now.')], outcome: { is: 'deferred' as const, code } }]),
     ),
+    deleted_key: {
+      replies: [refusal(401, 'validation_error', 'API key is invalid')],
+      outcome: { is: 'deferred', code: 'validation_error', reason: 'API key is invalid' },
+    },
+    deleted_key_by_another_status: {
+      replies: [refusal(400, 'validation_error', 'API key is invalid')],
+      outcome: { is: 'deferred', code: 'validation_error', reason: 'API key is invalid' },
+    },
+    bad_request: {
+      replies: [refusal(400, 'validation_error', 'We found an error with one or more fields in the request.')],
+      outcome: { is: 'rejected', code: 'validation_error' },
+    },
     suspended: { replies: [refusal(403, 'account_suspended', 'Not now.')], outcome: { is: 'deferred', code: '403' } },
     bad_copy: {
       replies: [refusal(422, 'validation_error', 'Invalid `cc` field.')],
@@ -109,7 +121,8 @@ export const resend = recording({
     refused: { replies: ['refused'], outcome: { is: 'deferred', code: 'refused' } },
     cut: { replies: ['cut'], outcome: { is: 'deferred' } },
     no_reply: { replies: ['hang'], outcome: { is: 'deferred' } },
-    gateway: { replies: [{ status: 504 }], outcome: { is: 'deferred' } },
+    gateway: { replies: [{ status: 504 }], outcome: { is: 'deferred', isUncertain: true } },
+    lost_gateway: { replies: [{ status: 502 }], outcome: { is: 'deferred', isUncertain: true } },
   },
   tests: [
     {

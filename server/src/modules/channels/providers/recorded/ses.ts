@@ -62,6 +62,10 @@ const LATER = [
   'InvalidClientTokenId',
   'ExpiredTokenException',
   'IncompleteSignature',
+  'NotAuthorized',
+  'RequestExpired',
+  'Throttling',
+  'ThrottlingException',
 ]
 
 /** SES’s messages about an invalid address. */
@@ -202,6 +206,10 @@ export const ses = recording({
     not_signed_up: {
       replies: [refusal(403, 'OptInRequired', 'The account needs a subscription.')],
       outcome: { is: 'deferred', code: 'OptInRequired' },
+    },
+    no_configuration_set: {
+      replies: [refusal(404, 'NotFoundException', 'Configuration set carillon does not exist.')],
+      outcome: { is: 'deferred', code: 'NotFoundException', reason: 'Configuration set carillon does not exist.' },
     },
     bad_request: {
       replies: [refusal(400, 'BadRequestException', 'Header name not allowed.')],

@@ -31,6 +31,13 @@ const RECIPIENTS = [
   ['Invalid address', true],
   ['relaying denied', false],
   ['Blocked by policy', false],
+  ['Verification failed for <hello@example.com> 550-No Such User Here 550 Sender verify failed', false],
+  ['The account or domain may not exist, they may be blacklisted, or missing the proper dns entries.', false],
+  ['Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org', false],
+  ['The sender domain does not exist', false],
+  ['Service unavailable', false],
+  ['5.1.1 Sender verify failed', false],
+  ['5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages.', false],
 ] as const
 
 export const smtp: RelayRecording = {
@@ -102,6 +109,10 @@ export const smtp: RelayRecording = {
         },
       ]),
     ),
+    no_relaying_by_another_code: {
+      replies: [{ at: 'RCPT', code: 553, text: 'Relaying disallowed as hello@example.com' }],
+      outcome: { is: 'rejected', code: '553' },
+    },
     sender_unknown: {
       replies: [{ at: 'MAIL', code: 550, text: '5.1.1 User unknown' }],
       outcome: { is: 'rejected', code: '5.1.1' },

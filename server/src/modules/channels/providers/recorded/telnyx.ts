@@ -97,9 +97,11 @@ export const telnyx = recording({
       replies: [{ status: 400, body: failure('40310', "Invalid 'to' address", "The 'to' address should be in E.164 format.", '/to') }],
       outcome: { is: 'rejected', bounced: true, code: '40310', reason: "The 'to' address should be in E.164 format." },
     },
-    bad_number_in_another_member: {
-      replies: [{ status: 422, body: failure('10015', 'Bad Request', 'The number is malformed.', '/to') }],
-      outcome: { is: 'rejected', bounced: true, code: '10015' },
+    not_of_the_number: {
+      replies: [
+        { status: 422, body: failure('40313', 'Alpha sender not allowed', 'An alphanumeric sender cannot send to this country.', '/to') },
+      ],
+      outcome: { is: 'rejected', code: '40313' },
     },
     bad_recipient_by_code: {
       replies: [{ status: 400, body: failure('40310', "Invalid 'to' address", 'No.') }],
