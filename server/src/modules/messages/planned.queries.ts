@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, UserId } from '../../lib/ids.ts'
@@ -49,6 +49,8 @@ export const renewPlanned = (ctx: InTx, plan: Plan, users: Planned[], withdrawn:
   )
 
 const StateRow = Type.Object({ user_id: IdOf<UserId>(), state: OneOf(MESSAGE_STATES), reason: Nullable(Type.String()) })
+
+export type StateOfCause = Static<typeof StateRow>
 
 /** The states of the messages of a cause to these users. */
 export const statesOfCause = (ctx: InTx, cause: string, userIds: UserId[]) =>

@@ -26,11 +26,20 @@ export async function planMessages(ctx: InTx, plan: Plan, users: Planned[]): Pro
   )
 }
 
-/** Those of the users who have no message of a cause. */
+/**
+ * Those of the users who have no message of a cause that stays, neither as themselves nor as one of those who were merged into them: such a
+ * message may have been stored while its user was merged. `planMessages` decides about those that do not stay.
+ */
 export async function withoutMessage(ctx: InTx, cause: string, ids: UserId[]): Promise<UserId[]> {
-  const found = new Set((await queries.statesOfCause(ctx, cause, ids)).map(({ user_id }) => user_id))
+  const mergedInto = new Map((await mergesInto(ctx, ids)).map(({ id, merged_into }) => [id, merged_into]))
+  const messages = await queries.statesOfCause(ctx, cause, [...ids, ...mergedInto.keys()])
+  const found = new Set(messages.filter(stays).map(({ user_id }) => mergedInto.get(user_id) ?? user_id))
   return ids.filter((id) => !found.has(id))
 }
+
+/** It was not skipped, nor withdrawn to be sent at another time. */
+const stays = ({ state, reason }: Pick<queries.StateOfCause, 'state' | 'reason'>): boolean =>
+  state !== 'skipped' && !(state === 'aborted' && reason === 'rescheduled')
 
 /** What became of the messages of users who were merged into these. Each user is in one set at most. */
 type SentToMerged = { received: Set<UserId>; withdrawn: Set<UserId> }
@@ -47,7 +56,7 @@ async function sentToMerged(ctx: InTx, { cause }: Plan, users: Planned[]): Promi
   const mergedInto = new Map(merges.map(({ id, merged_into }) => [id, merged_into]))
   const messages = await queries.statesOfCause(ctx, cause, [...mergedInto.keys()])
   const usersOf = (some: typeof messages) => new Set(some.flatMap(({ user_id }) => mergedInto.get(user_id) ?? []))
-  const kept = usersOf(messages.filter(({ state, reason }) => state !== 'skipped' && !(state === 'aborted' && reason === 'rescheduled')))
+  const kept = usersOf(messages.filter(stays))
   return {
     received: usersOf(messages.filter(({ state }) => RECEIVED_STATES.includes(state) || state === 'claimed')),
     withdrawn: usersOf(messages).difference(kept),

@@ -5,7 +5,7 @@ import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { ListId, UserId } from '../../../lib/ids.ts'
+import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
 import { HOUR_MS } from '../../../lib/times.ts'
 import { audienceAfter } from '../../lists/index.ts'
 import { loadAudiences, loadChunk } from './load.ts'
@@ -174,27 +174,90 @@ describe('chunks', () => {
     expect(await outcomes(w, broken)).toEqual(['ana: delivered', 'bo: delivered'])
   })
 
-  test('a user behind the loaded ones into whom a member is merged meanwhile gets the blast, once', async () => {
-    await using w = await world()
-    await using relay = await openRelay()
-    await sendOver(w, relay)
-    await w.users('early', 'ana')
-    const list = await listOf(w, 'cy')
-    await w.post('/api/client/users/batch', [{ anonymous_id: 'browser', email: 'early@example.com' }])
-    const { body: browser } = await w.get('/api/client/users/browser')
-    await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
-    await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
-    const campaign = await blastTo(w, [list])
-    await schedule(w, campaign)
-    await run(w, 'campaigns.launch')
-    await loadChunk(w.ctx, campaign.id, 2)
-    await w.post('/api/client/users/batch', [{ external_id: 'early', anonymous_id: 'browser' }])
-    await w.post('/api/client/users/batch', [{ external_id: 'ana', data: { seen: true } }])
-    await w.drain()
-    await w.drain()
-    expect(recipientsOf(relay)).toEqual(['ana@example.com', 'cy@example.com', 'early@example.com'])
-    expect(await outcomes(w, campaign)).toEqual(['ana: sent', 'cy: sent', 'early: sent'])
-    expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 3, sent: 3 } })
+  describe('a user behind the loaded ones into whom a member is merged meanwhile gets the blast, once', () => {
+    /** Loads the first chunk of a blast, to cy and ana. The member `browser` comes after it. */
+    async function withMember(w: World) {
+      await w.users('early', 'ana')
+      const list = await listOf(w, 'cy')
+      await w.post('/api/client/users/batch', [{ anonymous_id: 'browser', email: 'early@example.com' }])
+      const { body: browser } = await w.get('/api/client/users/browser')
+      await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
+      await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
+      return { campaign: await blastTo(w, [list]), browser: browser.id as number }
+    }
+    const merge = (w: World) => w.post('/api/client/users/batch', [{ external_id: 'early', anonymous_id: 'browser' }])
+    const loadFirst = async (w: World, campaign: { id: CampaignId }) => {
+      await run(w, 'campaigns.launch')
+      await loadChunk(w.ctx, campaign.id, 2)
+    }
+    const ALL = ['ana@example.com', 'cy@example.com', 'early@example.com']
+
+    test('when that is applied at once', async () => {
+      await using w = await world()
+      await using relay = await openRelay()
+      await sendOver(w, relay)
+      const { campaign } = await withMember(w)
+      await schedule(w, campaign)
+      await loadFirst(w, campaign)
+      await merge(w)
+      await w.drain()
+      await w.drain()
+      expect(recipientsOf(relay)).toEqual(ALL)
+      expect(await outcomes(w, campaign)).toEqual(['ana: sent', 'cy: sent', 'early: sent'])
+      expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 3, sent: 3 } })
+    })
+
+    test('when it was received long before the launch, and is applied after it', async () => {
+      await using w = await world()
+      await using relay = await openRelay()
+      await sendOver(w, relay)
+      const { campaign } = await withMember(w)
+      await w.post('/api/client/events', [{ name: 'signed_in', external_id: 'early', anonymous_id: 'browser' }])
+      w.advance('5 minutes')
+      await schedule(w, campaign)
+      await loadFirst(w, campaign)
+      await run(w, 'ingest.apply', 3)
+      await w.drain()
+      await w.drain()
+      expect(recipientsOf(relay)).toEqual(ALL)
+    })
+
+    test('when the blast was withdrawn, and is sent at another time', async () => {
+      await using w = await world()
+      await using relay = await openRelay()
+      await sendOver(w, relay)
+      const { campaign } = await withMember(w)
+      await schedule(w, campaign)
+      await run(w, 'campaigns.launch')
+      await run(w, 'campaigns.load', 2)
+      await write(w, campaign, { send_at: new Date(w.clock.now().getTime() + HOUR_MS).toISOString() })
+      await run(w, 'campaigns.pending-actions', 3)
+      w.advance('2 hours')
+      await loadFirst(w, campaign)
+      await merge(w)
+      await w.drain()
+      await w.drain()
+      expect(recipientsOf(relay)).toEqual(ALL)
+    })
+
+    test('when the message of the member was stored while the member was merged, and is sent', async () => {
+      await using w = await world()
+      await using relay = await openRelay()
+      await sendOver(w, relay)
+      const { campaign, browser } = await withMember(w)
+      await schedule(w, campaign)
+      await loadFirst(w, campaign)
+      await merge(w)
+      await w.db.run(
+        sql`insert into messages (project_id, user_id, campaign_id, channel, cause, priority, state, due_at, created_at)
+            values (${w.projectId}, ${browser}, ${campaign.id}, 'email', ${`campaign:${campaign.id}`}, 1, 'queued', ${w.clock.now()}, ${w.clock.now()})`,
+      )
+      await w.drain('messages.send-bulk')
+      expect(recipientsOf(relay)).toEqual(ALL)
+      await w.drain()
+      await w.drain()
+      expect(recipientsOf(relay)).toEqual(ALL)
+    })
   })
 
   test('concurrent workers never load the same chunk', async () => {
