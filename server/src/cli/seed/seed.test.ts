@@ -67,6 +67,18 @@ test('a second time says so if the first one broke off', async () => {
   expect(lines.at(-1)).toBe('An earlier seed broke off before its journey was live. To have all of it, seed a new project.')
 })
 
+test('a second time says that everything exists, also if the journey was renamed and archived', async () => {
+  await using w = await world()
+  const lines: string[] = []
+  const seed = () => seedProject(seedOptions(['--users', '1']), callOf(w), TODAY, (line) => lines.push(line))
+  await seed()
+  const [journey] = (await w.get('/api/client/journeys')).body.results
+  expect((await w.patch(`/api/client/journeys/${journey.id}`, { name: 'Greetings' })).status).toBe(200)
+  expect((await w.delete(`/api/client/journeys/${journey.id}`)).status).toBe(204)
+  await seed()
+  expect(lines.at(-1)).toBe('The lists, campaigns and the journey already exist.')
+})
+
 test('a project with a provider is not seeded', async () => {
   await using w = await world()
   const smtp = { channel: 'email', kind: 'smtp', name: 'Relay', settings: { host: 'relay.example.com', port: 587, tls: 'none' } }

@@ -45,11 +45,13 @@ const COMPLETE = 'The lists, campaigns and the journey already exist.'
 const INCOMPLETE = 'An earlier seed broke off before its journey was live. To have all of it, seed a new project.'
 const JOURNEY = 'Welcome series'
 
-/** Whether an earlier seed came to its end, where the journey goes live. */
+/** Whether an earlier seed came to its end, where the journey goes live. It may have been renamed or archived since. */
 async function isComplete(call: Call): Promise<boolean> {
-  const path = `/api/client/journeys?${new URLSearchParams({ q: JOURNEY, limit: '1' })}`
-  const { results } = (await call('GET', path)) as { results: { status: string }[] }
-  return results.some(({ status }) => status !== 'draft')
+  for (const archived of ['false', 'true']) {
+    const { results } = (await call('GET', `/api/client/journeys?archived=${archived}&limit=100`)) as { results: { status: string }[] }
+    if (results.some(({ status }) => status !== 'draft')) return true
+  }
+  return false
 }
 
 async function configure(call: Call): Promise<void> {
