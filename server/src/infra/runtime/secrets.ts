@@ -4,12 +4,15 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
+/** A text was encrypted with a key that this process does not have. */
+export class MissingKey extends Error {}
+
 export type Secrets = {
   /** Returns `count` random bytes. */
   random(count: number): Buffer
   /** Encrypts a text for storage. `context` (such as a table and id) must be the same when it is decrypted. */
   seal(plain: string, context: string): string
-  /** Decrypts a text. Throws if it was changed, has another context, or its key is not configured any more. */
+  /** Decrypts a text. Throws if it was changed or has another context, and `MissingKey` if its key is not configured. */
   open(sealed: string, context: string): string
   /** Signs a text for a purpose, `context`. The signature has 22 URL-safe characters (HMAC-SHA256, truncated). */
   sign(text: string, context: string): string
@@ -58,7 +61,7 @@ export function createSecrets(keys: readonly string[], random: (count: number) =
     open(sealed, context) {
       const at = sealed.indexOf('.')
       const key = ring.get(sealed.slice(0, at))
-      if (!key) throw new Error(`The encryption key \`${sealed.slice(0, at)}\` is not in SECRETS_KEY.`)
+      if (!key) throw new MissingKey(`The encryption key \`${sealed.slice(0, at)}\` is not in SECRETS_KEY.`)
       const bytes = Buffer.from(sealed.slice(at + 1), 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES)).setAAD(Buffer.from(context))
       decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))

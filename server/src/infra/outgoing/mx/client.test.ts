@@ -682,6 +682,13 @@ describe('connections', () => {
     expect(all.flatMap((outcome) => inShort(outcome, route))).toEqual(['mx1 GREETING 421', 'mx1 GREETING 421'])
   })
 
+  test('a host that limits connections, and the mails of each, has all of its mails', async () => {
+    using client = open()
+    const name = host({ connectionsMax: 1, acceptMs: 50 })
+    const all = await many(client, routeTo(name), 12, { connections: 10, mailsPerConnection: 5 })
+    expect(all.flatMap(outcomes)).toEqual(Array(12).fill('kim delivered 250'))
+  })
+
   /** Limits of a site that gets two connections at first, and another one when the time has passed. */
   const rarely = (clock: TestClock, mailsPerConnection: number): SiteLimits => {
     const nextAt = clock.now().getTime() + 2400

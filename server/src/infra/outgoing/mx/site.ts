@@ -290,8 +290,12 @@ function postponeStranded(state: State, to: number): void {
   }
 }
 
-/** Ends the mails whose connection could not be opened when no session is left that could carry them. */
+/**
+ * Ends the mails whose connection could not be opened when no session is left that could carry them. While one that has carried mails is being
+ * closed they wait, because the host may have room for another connection then.
+ */
 function failStranded(state: State): void {
+  if ([...state.sessions].some(({ isLeaving, mails }) => isLeaving && mails > 0)) return
   for (const mail of [...state.waiting]) {
     if (!mail.failed || canBeCarried(state, mail)) continue
     drop(state, mail)

@@ -1,6 +1,7 @@
 /** Messages that requests ask for: each is made once for its key, and is decided on before the request is answered. */
 import { Conflict } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { MissingKey } from '../../../infra/runtime/secrets.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { type SendableTemplate, sendableContent } from '../../templates/index.ts'
@@ -84,9 +85,12 @@ export const sealValues = ({ secrets }: Pick<ProjectCtx, 'secrets'>, values: [pa
 
 const UNREADABLE = 'The redacted values of the message can no longer be decrypted. Send it again as a new message.'
 
-type Unsealed = { event: TriggeringEvent | null } | { problem: string }
+type Unsealed = { event: TriggeringEvent | null } | { problem: string; isOverBudget: false } | { skipped: true }
 
-/** The event with the redacted values, for rendering the message; or a problem if their encryption key is no longer configured. */
+/**
+ * The event with the redacted values, for rendering the message; or a problem if they cannot be decrypted. While this process does not have their
+ * encryption key, which another process may have already, the message is skipped for a while.
+ */
 export function withSealed({ secrets, log }: Pick<ProjectCtx, 'secrets' | 'log'>, message: SealedMessage, sealed: string | null): Unsealed {
   const { id, event } = message
   if (event === null || sealed === null) return { event }
@@ -95,7 +99,7 @@ export function withSealed({ secrets, log }: Pick<ProjectCtx, 'secrets' | 'log'>
     return { event: { ...event, data: joined(event.data, values) } }
   } catch (error) {
     log.error({ err: error, message_id: id }, 'the redacted values of a message cannot be decrypted')
-    return { problem: UNREADABLE }
+    return error instanceof MissingKey ? { skipped: true } : { problem: UNREADABLE, isOverBudget: false }
   }
 }
 

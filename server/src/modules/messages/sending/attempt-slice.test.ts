@@ -118,7 +118,7 @@ test('a message whose redacted values cannot be decrypted fails, and those besid
   await ask(w, 'ana')
   const { id } = await ask(w, 'bo', { data: { code: '4711' }, redact: ['data.code'] })
   await w.db.run(
-    sql`update message_requests set sealed = 'gone.' || split_part(sealed, '.', 2) where project_id = ${w.projectId} and message_id = ${id}`,
+    sql`update message_requests set sealed = split_part(sealed, '.', 1) || '.AAAA' || split_part(sealed, '.', 2) where project_id = ${w.projectId} and message_id = ${id}`,
   )
   await w.drain()
   w.advance('1 hour')
@@ -130,4 +130,22 @@ test('a message whose redacted values cannot be decrypted fails, and those besid
     reason: 'render_failed',
     detail: 'The redacted values of the message can no longer be decrypted. Send it again as a new message.',
   })
+})
+
+test('a message whose redacted values have a key that this process does not have yet is sent when it has it, once', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const { id } = await ask(w, 'bo', { data: { code: '4711' }, redact: ['data.code'] })
+  const ofKey = (from: string, to: string) =>
+    w.db.run(
+      sql`update message_requests set sealed = regexp_replace(sealed, ${from}, ${to}) where project_id = ${w.projectId} and message_id = ${id}`,
+    )
+  await ofKey('^', 'new-')
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual([])
+  await ofKey('^new-', '')
+  w.advance('10 minutes')
+  await w.drain()
+  expect(relay.mails.map(({ raw }) => raw.includes('Invoice 4711'))).toEqual([true])
 })

@@ -10,20 +10,23 @@ import type { PreparedTemplate, RenderFailure, RenderInput, SendingProject } fro
 /** A message to render, with its template. */
 export type ToRender = Omit<RenderInput, 'template'> & { template: Prepared }
 
-/** What came of a message. It is skipped when several before it were stopped. */
-export type RenderOutcome = RenderedMessage | RenderFailure | { skipped: true }
+/** Why a message was not rendered. It is skipped when several before it were stopped, or while this process cannot read what it needs. */
+export type Unrendered = RenderFailure | { skipped: true }
+
+/** What came of a message. */
+export type RenderOutcome = RenderedMessage | Unrendered
 
 /** Renders messages, in their order, but for those that have failed. Templates and settings are copied to the thread once for all. */
 export async function renderMessages(
   ctx: ProjectCtx,
   project: SendingProject,
   channel: Channel,
-  messages: (ToRender | RenderFailure)[],
+  messages: (ToRender | Unrendered)[],
 ): Promise<RenderOutcome[]> {
   const templates: PreparedTemplate[] = []
   const indexes = new Map<Prepared, number>()
   const ready = messages.flatMap((one): RenderInput[] => {
-    if ('problem' in one || 'exceeded' in one.template) return []
+    if (!('template' in one) || 'exceeded' in one.template) return []
     const { template, ...message } = one
     const index = indexes.get(template) ?? templates.push(template) - 1
     indexes.set(template, index)
@@ -33,7 +36,7 @@ export async function renderMessages(
   const outcomes = await ctx.threads.map(ctx, renderMessage, settings, ready)
   let next = 0
   return messages.map((one) => {
-    if ('problem' in one) return one
+    if (!('template' in one)) return one
     return 'exceeded' in one.template ? stopped(one.template.exceeded) : resultOf(ctx, channel, outcomes[next++])
   })
 }

@@ -12,8 +12,8 @@ import { withSealed } from '../requests/service.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import type { SendContexts } from './context.ts'
 import type { TemplateCache } from './prepare.ts'
-import type { Composing, RenderFailure, SendingProject } from './render.ts'
-import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
+import type { Composing, SendingProject } from './render.ts'
+import { type RenderOutcome, renderMessages, type ToRender, type Unrendered } from './render-messages.ts'
 
 type Item = {
   message: ClaimedMessage
@@ -36,7 +36,7 @@ export async function renderSlice(
   slice: readonly Item[],
 ): Promise<RenderedSlice> {
   const channel = slice[0]?.message.channel as Channel
-  const messages: (ToRender | RenderFailure)[] = []
+  const messages: (ToRender | Unrendered)[] = []
   const redacted: ToRender[] = []
   const plain = { ...project, link_wrap_email: false, link_wrap_push: false }
   const domains = new Map<DomainId | null, Domains>()
@@ -56,7 +56,7 @@ export async function renderSlice(
       connection.takesMail !== null && hasNoFiles(template, request) && composingOf(message, connection, request, fromDomain)
     const unsealed = withSealed(ctx, message, sealed)
     const whole = { ...input, isTransactional: consent.is_transactional, ...(composing && { composing }) }
-    messages.push('problem' in unsealed ? { ...unsealed, isOverBudget: false } : { ...whole, ...unsealed })
+    messages.push('event' in unsealed ? { ...whole, ...unsealed } : unsealed)
     if (sealed !== null) redacted.push({ ...input, event, isTransactional: consent.is_transactional })
   }
   const outcomes = await renderMessages(ctx, project, channel, [...messages, ...redacted])
