@@ -54,6 +54,12 @@ const LOSSES_MAX = 2
 export const isUnread = ({ mails }: MxSession, { losses }: Waiting, { mail }: Replies, stage?: Stage): boolean =>
   (stage === 'MAIL' || mail?.code === CLOSING) && mails > 1 && losses < LOSSES_MAX
 
+/**
+ * Whether a step is at a host of the route. The session may have been opened for a mail of another project, whose other hosts can have the name of
+ * its domain, such as `example-com.mail.protection.outlook.com`.
+ */
+export const isOnRoute = (step: DeliveryStep, { hosts }: Route): boolean => 'host' in step && hosts.some(({ host }) => host === step.host)
+
 /** Do both have the same hosts, of which the same is asked? Then what no host of one does, none does for the other. */
 export const isSameRoute = (a: Route, b: Route): boolean => a === b || demandsOf(a) === demandsOf(b)
 

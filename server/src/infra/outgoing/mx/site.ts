@@ -7,9 +7,9 @@ import type { MailResult, OpenMail } from '../../../lib/smtp/session.ts'
 import type { Failure } from '../smtp/failures.ts'
 import { faultOf, sentenceOf } from '../smtp/words.ts'
 import { closedAtOnce, type Opened, type OpeningTools, openAt, type SessionEvents, type Unopened } from './opening.ts'
-import type { AttemptOutcome, DeliveryStep, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
+import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
 import { lackingOutcomes, type Outcomes, outcomesOf, sameFor } from './recipients.ts'
-import { envelopeOf, isSameRoute, isUnread, type MxSession, mayCarry, type Waiting as WaitingMail } from './session.ts'
+import { envelopeOf, isOnRoute, isSameRoute, isUnread, type MxSession, mayCarry, type Waiting as WaitingMail } from './session.ts'
 
 /** A mail with what is to be done with its outcome. */
 type Waiting = WaitingMail & { resolve(outcome: AttemptOutcome): void; reject(error: unknown): void; startedMs: number }
@@ -184,12 +184,6 @@ function give(session: MxSession, waiting: Waiting): boolean {
   connection.send(waiting, envelope, mail.content, mail.mayBeSent)
   return true
 }
-
-/**
- * Whether a step is at a host of the route. The session may have been opened for a mail of another project, whose other hosts can have the name of
- * its domain, such as `example-com.mail.protection.outlook.com`.
- */
-const isOnRoute = (step: DeliveryStep, { hosts }: Route): boolean => 'host' in step && hosts.some(({ host }) => host === step.host)
 
 function finished(state: State, session: MxSession, waiting: Waiting, { replies }: MailResult): void {
   const { connection, host } = session
