@@ -105,7 +105,8 @@ export async function draftWithAll(site: Site) {
   }
   const [{ id: subscription_id }] = (await site.api('GET', 'subscriptions?q=email')).results
   await make('providers', { name: 'Steps', kind: 'sandbox', channel: 'email', settings: {} })
-  await make('domains', { sending_domain: 'steps.bellbird.test' })
+  // A story that was stopped has left its own.
+  await make('domains', { sending_domain: `steps-${Date.now()}.bellbird.test` })
   const id = await make('campaigns', { type: 'blast', name: 'Steps', subscription_id })
   const template = `campaigns/${id}/templates/en-AU`
   await site.api('PUT', template, { subject: 'First', html: '<p>Hello <a href="{{ unsubscribe_url }}">x</a></p>' })

@@ -143,6 +143,7 @@ test('rows as bytes are the same with a pooler, without columns, without rows, a
 test('a statement whose columns were changed fails once, on a connection that is not used again', async () => {
   await using w = await world({ own: true, env: {} })
   await using db = openDatabase({ url: w.databaseUrl, connectionsMax: 1, name: 'test' })
+  await db.run(sql`drop table if exists altered`)
   await db.run(sql`create table altered (n int)`)
   await db.run(sql`insert into altered values (1)`)
   const all = () => db.many(Type.Any(), sql`select * from altered`)

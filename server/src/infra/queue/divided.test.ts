@@ -81,18 +81,21 @@ const waits = (count: number) => vi.waitFor(async () => expect(await w.db.value(
 test('two processes apply partitions of one batch at the same time; each event is stored once, and those of a user in order', async () => {
   for (const table of ['events', 'queue_batches', 'queue_entries']) await w.db.run(sql`delete from ${raw(table)}`)
   await fill()
+  const running: Promise<void>[] = []
+  // Nothing is still applied when the test is repeated.
+  await using _ = { [Symbol.asyncDispose]: async () => void (await Promise.allSettled(running)) }
+  // Partition 0 passes; the others are held.
+  await using held = await holdAt(w.databaseUrl, 'between partitions')
   // A batch is divided by the number of processes whose connections are open when the leader counts them.
   for (const db of known) await db.run(sql`select 1`)
   await vi.waitFor(async () => expect(await countWorkers(w.ctx)).toBe(2), SOON)
-  // Partition 0 passes; the others are held.
-  await using held = await holdAt(w.databaseUrl, 'between partitions')
-  const leads = applyToEnd(0)
+  running.push(applyToEnd(0))
   await waits(3)
-  const helps = applyToEnd(1)
+  running.push(applyToEnd(1))
   // A process applies three at a time.
   await waits(5)
   await held.release()
-  await Promise.all([leads, helps])
+  await Promise.all(running)
   const found = await numbers()
   expect(found).toHaveLength(USERS)
   expect(found.flatMap(({ seqs }) => seqs).toSorted((a, b) => a - b)).toEqual(Array.from({ length: EVENTS }, (_, seq) => seq))
