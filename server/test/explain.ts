@@ -3,7 +3,7 @@ import pg from 'pg'
 import { type TSchema, Type } from 'typebox'
 import { type Database, type Db, raw, type Sql, sql, unprepared } from '../src/infra/postgres/db.ts'
 import { settingsOf, type TransactionLimits } from '../src/infra/postgres/limits.ts'
-import { prepare } from '../src/infra/postgres/sql.ts'
+import { unnamed } from '../src/infra/postgres/sql.ts'
 import { type Ctx, type InTx, inTx } from '../src/infra/runtime/ctx.ts'
 
 type Node = {
@@ -45,7 +45,7 @@ async function explained(db: Db, statement: Sql, plannedFor: PlannedFor) {
   const explain = raw('explain (analyze, buffers, format json)')
   if (plannedFor === 'these values') return db.one(Explained, sql`${explain} ${statement}`)
   // It takes the values of such a statement only as part of the text.
-  const { text, values } = prepare(statement)
+  const { text, values } = unnamed(statement)
   const name = `explained_${explainedCount++}`
   const literals = values.map(literalOf).join(', ')
   await db.run(raw('set local plan_cache_mode = force_generic_plan'))

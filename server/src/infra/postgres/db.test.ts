@@ -4,7 +4,7 @@ import { world } from '../../../test/world.ts'
 import { Instant } from '../../lib/shapes.ts'
 import { claimFirst, inClaim, inTx } from '../runtime/ctx.ts'
 import { isDatabaseAway } from './database-away.ts'
-import { isSqlState, join, openDatabase, sql, type TxDb } from './db.ts'
+import { isSqlState, join, openDatabase, raw, sql, type TxDb } from './db.ts'
 
 const One = Type.Object({ one: Type.Integer() })
 
@@ -41,6 +41,18 @@ describe('statements', () => {
     const Row = Type.Object({ a: Type.String(), b: Type.String() })
     const parts = [sql`${evil}::text as a`, sql`${'b'}::text as b`]
     expect(await w.db.first(Row, sql`select ${join(parts, ', ')}`)).toEqual({ a: evil, b: 'b' })
+  })
+
+  test('a pool prepares 2,000 different statements, however many another pool has prepared', async () => {
+    await using w = await world()
+    await using full = openDatabase({ url: w.databaseUrl, connectionsMax: 1, name: 'test' })
+    await using other = openDatabase({ url: w.databaseUrl, connectionsMax: 1, name: 'test' })
+    await full.transaction(async (db) => {
+      for (let n = 0; n <= 2000; n++) await db.run(raw(`select ${n}`))
+    })
+    await other.run(raw('select 2000'))
+    const prepared = sql`select count(*) from pg_prepared_statements where statement ~ '^select [0-9]+$'`
+    expect([await full.value(Type.Integer(), prepared), await other.value(Type.Integer(), prepared)]).toEqual([2000, 1])
   })
 })
 

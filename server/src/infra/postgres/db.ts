@@ -19,7 +19,7 @@ import { parseValues } from './parse-values.ts'
 import { requireRow, rowOf } from './row-schemas.ts'
 import { sequentially } from './sequentially.ts'
 import { type SilenceLimits, watchSilence } from './silent-hosts.ts'
-import { prepare, type Sql, summaryOf } from './sql.ts'
+import { type Sql, statementNames, summaryOf, unnamed } from './sql.ts'
 import { causeOf, isOver, noteFailure, type Scope } from './transaction-scope.ts'
 
 export { fence, join, raw, type Sql, sql, unprepared } from './sql.ts'
@@ -117,17 +117,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     plans: options.pooled ? null : (options.plans ?? (options.isReplica ? PLANS_OF_REPLICA : PLANS)),
   })
   const closeSilent = options.clock && watchSilence(pool, hosts, options.clock, options)
-  const open: Opened = { ...options, connections, base: options.pooled ? base : [] }
+  const open: Opened = { ...options, connections, base: options.pooled ? base : [], prepare: options.unnamed ? unnamed : statementNames() }
   // The pool replaces idle connections that fail. Without a listener, the event would end the process.
   pool.on('error', (error) => {
     if (!pool.ending) options.onIdleError?.(error)
   })
-  const within = (limits: TransactionLimits) =>
-    dbOn({ ...connections, query: (statement) => queryWithin(open, statement, limits) }, options)
+  const within = (limits: TransactionLimits) => dbOn({ ...connections, query: (statement) => queryWithin(open, statement, limits) }, open)
   return {
     ...(options.pooled
       ? { ...within({}), copy: (statement, lines) => transactionOn(open, (db) => db.copy(statement, lines)) }
-      : dbOn(connections, options)),
+      : dbOn(connections, open)),
     within,
     transaction: (work, limits) => withRetries(() => transactionOn(open, work, limits)),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
@@ -138,7 +137,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /** `base` are the settings that every transaction of a pooled connection begins with. */
-type Opened = DatabaseOptions & { connections: FreshConnections; base: [name: string, value: string][] }
+type Opened = DatabaseOptions & { connections: FreshConnections; base: [name: string, value: string][]; prepare: typeof unnamed }
 
 const queryWithin = ({ connections, base }: Opened, statement: pg.QueryConfig, limits: TransactionLimits) =>
   withRetries(() => runWithin(connections, statement, [...base, ...settingsOf(limits)], isReadOnly))
@@ -197,7 +196,7 @@ async function transactionOn<T>(options: Opened, work: (db: TxDb) => Promise<T>,
  * The statements of a transaction or savepoint. Those that are asked for together run one after the other, as a connection that is not
  * pipelined requires, and none of them within a savepoint that is asked for beside them.
  */
-function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): TxDb {
+function txOn(client: pg.PoolClient, options: Opened, scope: Scope): TxDb {
   const asked = { ...dbOn(client, options, scope), savepoint }
   const statements = (isPipelined(client) ? asked : sequentially(asked)) as typeof asked
   const tx: TxDb = { ...statements, inTransaction: true, within: () => tx, transaction: (work) => work(tx) }
@@ -223,13 +222,13 @@ function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): Tx
 
 type OnConnection = Omit<Db, 'transaction' | 'within'>
 
-function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOptions, scope?: Scope): OnConnection {
+function dbOn(queryable: FreshConnections | pg.PoolClient, options: Opened, scope?: Scope): OnConnection {
   const requireOpen = (statement: Sql) => {
     if (isOver(scope)) throw new Error(`The transaction of a statement has ended: ${summaryOf(statement)}`)
   }
   const query = async (statement: Sql, form?: { asBytes: true }) => {
     requireOpen(statement)
-    const prepared = Object.assign(prepare(statement), form, options.unnamed && { name: '' })
+    const prepared = Object.assign(options.prepare(statement), form)
     const started = performance.now()
     try {
       return await queryable.query(prepared)
@@ -259,7 +258,7 @@ function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOpti
     run: async (statement) => (await query(statement)).rowCount ?? 0,
     copy: async (statement, lines) => {
       requireOpen(statement)
-      const { text } = prepare(statement)
+      const { text } = unnamed(statement)
       const client = 'release' in queryable ? queryable : await queryable.take()
       // The protocol has no copy among statements that were sent ahead.
       const wasPipelined = isPipelined(client)

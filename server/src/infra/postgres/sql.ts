@@ -38,22 +38,29 @@ export function join(parts: readonly Sql[], separator: string): Sql {
 
 type Prepared = { name: string; text: string; values: unknown[] }
 
-const names = new Map<string, string>()
 const NAMES_MAX = 2000
 
-/** Prepares a statement under a hash of its text, so that each connection plans it once. */
-export function prepare(statement: Sql): Prepared {
-  const values: unknown[] = []
-  const text = render(statement, values)
-  if (statement.isOneOff) return { name: '', text, values }
-  let name = names.get(text)
-  if (!name) {
-    // Statements that are composed at run time are many: the rest stays unnamed and is planned each time, to limit memory.
-    if (names.size >= NAMES_MAX) return { name: '', text, values }
-    name = createHash('sha1').update(text).digest('base64url').slice(0, 20)
-    names.set(text, name)
+/** Prepares the statements of a pool under hashes of their texts, so that each of its connections plans a statement once. */
+export function statementNames(): (statement: Sql) => Prepared {
+  const names = new Map<string, string>()
+  return (statement) => {
+    const { text, values } = unnamed(statement)
+    if (statement.isOneOff) return { name: '', text, values }
+    let name = names.get(text)
+    if (!name) {
+      // Statements that are composed at run time are many: the rest stays unnamed and is planned each time, to limit memory.
+      if (names.size >= NAMES_MAX) return { name: '', text, values }
+      name = createHash('sha1').update(text).digest('base64url').slice(0, 20)
+      names.set(text, name)
+    }
+    return { name, text, values }
   }
-  return { name, text, values }
+}
+
+/** A statement that is planned each time it runs. */
+export function unnamed(statement: Sql): Prepared {
+  const values: unknown[] = []
+  return { name: '', text: render(statement, values), values }
 }
 
 function render({ strings, values: parts }: Sql, values: unknown[]): string {
@@ -65,4 +72,4 @@ function render({ strings, values: parts }: Sql, values: unknown[]): string {
   return text
 }
 
-export const summaryOf = (statement: Sql): string => prepare(statement).text.trim().slice(0, 200)
+export const summaryOf = (statement: Sql): string => unnamed(statement).text.trim().slice(0, 200)
