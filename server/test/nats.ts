@@ -81,8 +81,15 @@ function portIn(path: string, pid: number | undefined): number {
 
 let streams = 0
 
+/** Streams reserve it on the disk. With the default of 1 GiB, those of a file of tests would take more than small machines have. */
+const STREAM_BYTES = 16 * 1024 * 1024
+
 /** The settings of a world with a stream of its own. */
-export const logSettings = ({ url }: Pick<Nats, 'url'>): Record<string, string> => ({ LOG_URL: url, LOG_STREAM: `test-${++streams}` })
+export const logSettings = ({ url }: Pick<Nats, 'url'>): Record<string, string> => ({
+  LOG_URL: url,
+  LOG_STREAM: `test-${++streams}`,
+  LOG_BYTES_MAX: String(STREAM_BYTES),
+})
 
 async function ask({ LOG_URL }: Record<string, string>, subject: string, text: string): Promise<void> {
   const connection = await connect({ servers: LOG_URL as string })
