@@ -6,8 +6,8 @@ const REPEAT_MS = 1000
 type Signal = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 
 /**
- * Resolves on the first of these signals. A server does not listen for SIGHUP, so that it goes on under `nohup`. For a second, more of them are the
- * same request: Ctrl-C in a terminal reaches the server directly and again through npm. After that, one ends the process at once.
+ * Resolves on the first of these signals. A server does not listen for SIGHUP, because it must keep running under `nohup`. Signals within a second of
+ * the first are the same request, because Ctrl-C reaches the server directly and again through npm. A later one ends the process at once.
  */
 export function waitForSignal(signals: readonly Signal[] = ['SIGTERM', 'SIGINT']): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -30,8 +30,8 @@ export const bytesOf = ({ user }: ExportedUser): number => Buffer.byteLength(JSO
 const ERASED = 'A user with this address was erased. Lift the suppression of the address first if the user agreed to come back.'
 
 /**
- * Saves a batch of users with their consent, without those who were erased. Wherever this breaks off, nobody can be reached whose opt-out is not
- * stored: addresses are suppressed first, and who opted out of a type gets the addresses last. Returns what was saved and what was refused.
+ * Saves a batch of users with their consent, without those who were erased. An import can break off anywhere, so an opt-out is stored before its
+ * user can be reached: addresses are suppressed first, and users who opted out of a type get their addresses last. Returns what was saved and what was refused.
  */
 export async function sendUsers(given: Batch, target: Target): Promise<{ counts: Counts; refusals: Refusal[] }> {
   const erased = await mapWithConcurrency(given, REQUESTS_AT_ONCE, ({ user }) => isErased(user, target))
@@ -83,7 +83,7 @@ async function saveBatch(batch: Batch, { call }: Target): Promise<Refusal[]> {
 
 type BatchReply = { results: { index: number; error?: { message: string } }[] }
 
-/** Whether an address is that of an erased user, whom the file would bring back. */
+/** Whether the address belonged to a user who was erased. The import must not create that user again. */
 async function isErased({ user: { email, phone } }: ExportedUser, { call }: Target): Promise<boolean> {
   for (const q of [email, phone]) {
     if (q === undefined) continue

@@ -1,6 +1,6 @@
 /**
- * The pieces of a job's work that failed in this process. The job leaves each of them out for a time, longer after each failure in a row, so
- * that it goes on with the others, and does not have to find out at each run that the piece fails.
+ * The pieces of a job's work that failed in this process. The job leaves each of them out for a time, longer after each failure in a row.
+ * Meanwhile it works on the others.
  */
 import { MINUTE_MS } from '../../lib/times.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'

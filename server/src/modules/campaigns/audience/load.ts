@@ -60,8 +60,8 @@ export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): 
   })
 
 /**
- * The users of an audience who have no message because a member was merged into them meanwhile: the member had not been reached yet, and the
- * users to whom the membership passed had ids that had been passed already.
+ * The users of an audience who have no message because a member was merged into them during the load. The load had not reached the member, and
+ * had already passed the id of the remaining user.
  */
 async function missedByMerges(ctx: InTx, { id, list_ids, started_at }: CampaignRow, loadedTo: UserId): Promise<UserId[]> {
   if (started_at === null) return []

@@ -90,7 +90,6 @@ export const movingTo = async (ctx: ProjectCtx, journeyId: JourneyId): Promise<n
 }
 
 const DueRow = Type.Object({ id: Type.Integer(), project_id: IdOf<ProjectId>() })
-export type DueSweep = Static<typeof DueRow>
 
 /** Sweeps that are left out: all of some projects, and single ones. */
 type Left = { projects: Iterable<ProjectId>; sweeps: Iterable<number> }

@@ -3,14 +3,13 @@
  * in the same transaction, so that a crash repeats nothing and leaves no user out.
  */
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
-import { type FailedPieces, failedPiecesOf } from '../../../infra/queue/failed-pieces.ts'
-import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inClaim, inTx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, UserId } from '../../../lib/ids.ts'
 import { usableTimeZone } from '../../../lib/time-zones.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
 import { audienceAfter, findList, membersAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter, setBackJourneyUsers } from '../../positions/index.ts'
-import { findProject, inEachProject } from '../../projects/index.ts'
+import { eachAlone, failedIn, findProject, onItsOwn } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
 import { causes } from '../engine/ids.ts'
 import { LATE_MS } from '../engine/run.ts'
@@ -19,18 +18,7 @@ import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
 import { freeAllPlaces } from '../rates.queries.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
-import {
-  claimSweep,
-  type DueSweep,
-  deleteSweep,
-  dueSweeps,
-  insertSweep,
-  NEVER,
-  noteMissed,
-  publishedAt,
-  type SweepRow,
-  saveSweep,
-} from './queries.ts'
+import { claimSweep, deleteSweep, dueSweeps, insertSweep, NEVER, noteMissed, publishedAt, type SweepRow, saveSweep } from './queries.ts'
 import { type RestingProjects, restingProjectsOf } from './resting.ts'
 import { type Due, dueAt, nextInstant, zonesAt } from './schedules.ts'
 
@@ -44,30 +32,24 @@ const LIST_AGAIN_MS = 5 * SECOND_MS
 
 const FIRST: Cursor = { user_id: 0 as UserId, entrance_id: -1 }
 
-/** A run of the job: what it leaves out, how many sweeps it has claimed, and when it began with the present one. */
-type Run = { resting: RestingProjects; failed: FailedPieces; claimed: number; begunMs: number }
+/** A run of the job: which projects rest, and how many sweeps it has claimed. */
+type Run = { resting: RestingProjects; claimed: number }
 
 /** Does one batch of sweeps that are due. Returns the number of users. Sweeps that rest or fail take no place in it, and are reported. */
 export async function sweepDue(ctx: Ctx): Promise<number> {
-  const run: Run = { resting: restingProjectsOf(ctx), failed: failedPiecesOf(ctx, SWEEP), claimed: 0, begunMs: performance.now() }
+  const run: Run = { resting: restingProjectsOf(ctx), claimed: 0 }
   const looked: number[] = []
   let done = 0
   for (;;) {
-    const leftOut = { projects: run.resting.now(), sweeps: [...run.failed.leftOut(), ...looked] }
+    const leftOut = { projects: run.resting.now(), sweeps: [...failedIn(ctx, SWEEP), ...looked] }
     const due = await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE, leftOut))
     looked.push(...due.map(({ id }) => id))
-    done += await inEachProject(
-      ctx,
-      due,
-      (ctx, { id }) => sweepOnce(ctx, id, run),
-      (_, sweep, error) => countFailed(run, sweep, error),
-    )
+    done += await eachAlone(ctx, SWEEP, due.map(onItsOwn), (ctx, { id }) => inTx(ctx, (ctx) => sweepOnce(ctx, id, run)))
     if (due.length < SWEEPS_AT_ONCE || run.claimed >= SWEEPS_AT_ONCE) return done
   }
 }
 
 async function sweepOnce(ctx: InTx, id: number, run: Run): Promise<number> {
-  run.begunMs = performance.now()
   if (run.resting.has(ctx.projectId)) return 0
   if (await hasBacklogOver(ctx, ctx.projectId, WAITING_MAX)) {
     run.resting.add(ctx.projectId)
@@ -77,14 +59,7 @@ async function sweepOnce(ctx: InTx, id: number, run: Run): Promise<number> {
   if (!sweep) return 0
   const done = Math.max(1, await advance(ctx, sweep))
   run.claimed++
-  run.failed.succeed([id])
   return done
-}
-
-/** A sweep that fails keeps no other one waiting. */
-async function countFailed({ failed, begunMs }: Run, { id, project_id }: DueSweep, error: unknown): Promise<0> {
-  failed.fail([id], error, begunMs, { project_id, sweep_id: id })
-  return 0
 }
 
 async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {

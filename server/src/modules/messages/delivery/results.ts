@@ -16,8 +16,8 @@ import {
 } from '../../mta/index.ts'
 
 /**
- * Decisions against an attempt: the time of the email is over, it was cancelled, its user left the subscription type, its address was suppressed, or it has to wait. `unsaved`: the
- * host may have the email, and what it said cannot be saved.
+ * Decisions against an attempt: the email has expired or was cancelled, its user left the subscription type, its address was suppressed, or it has to
+ * wait. `unsaved`: the host may have the email, and its reply cannot be saved.
  */
 export type Unattempted =
   | { is: 'expired' }
