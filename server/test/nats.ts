@@ -82,7 +82,7 @@ function portIn(path: string, pid: number | undefined): number {
 let streams = 0
 
 /** Streams reserve it on the disk. With the default of 1 GiB, those of a file of tests would take more than small machines have. */
-const STREAM_BYTES = 16 * 1024 * 1024
+const STREAM_BYTES = 128 * 1024 * 1024
 
 /** The settings of a world with a stream of its own. */
 export const logSettings = ({ url }: Pick<Nats, 'url'>): Record<string, string> => ({
