@@ -112,6 +112,8 @@ async function applyBatch<I extends QueuedItem, K, D extends DueWork>(
     const due = await consumer.findDue(inProject, watermark(tx, projectId, entries), DUE_MAX)
     if (entries.length + due.length === 0 && !begun) return 0
     const read = readAll(consumer, entries)
+    // All its entries were applied, by a process that led before the plan could be seen.
+    if (begun && begun.positions.length > 0 && entries.length === 0) return await closeBatchPlan(tx, projectId, begun.id)
     // Divided by a release that reads other items: it is claimed again and divided anew, unless that has applied some of it.
     if (begun && !canApply(begun, read) && (await closeUnappliedPlan(tx, projectId, begun.id))) return 1
     const { items } = read
@@ -121,6 +123,9 @@ async function applyBatch<I extends QueuedItem, K, D extends DueWork>(
       const positions = entries.map(({ position }) => position)
       const keys = read.all.map((one) => (isParked(one) ? [] : consumer.keysOf(one, known)))
       const plan = begun ?? (await openBatchPlan(ctx, projectId, positions, divisionOf(keys, due, size.partitions)))
+      // Throws if the lock was lost with its connection, for example while this process was suspended: another one may have applied the entries
+      // before it could see the plan.
+      await lockProject(tx, projectId)
       // Partitions are committed by themselves.
       const { committed: _, ...ofProject } = inProject
       const outside = { ...ofProject, db: ctx.db, wake: ctx.wake }

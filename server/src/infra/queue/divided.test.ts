@@ -205,6 +205,21 @@ test('the leader waits for the partition of another process, and applies it when
   expect((await numbers()).flatMap(({ seqs }) => seqs)).toHaveLength(EVENTS)
 })
 
+test('a process that another one forestalls at a partition takes the next one', async () => {
+  await empty()
+  await fill()
+  const plan = await openBatchPlan(w.ctx, w.projectId, await positions(), divisionOf(keysOfUsers, [], 6))
+  const blocked = sql`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  let taken: Promise<number | undefined> = Promise.resolve(undefined)
+  await w.db.transaction(async (db) => {
+    await db.run(sql`select from queue_batches where id = ${plan.id} for update`)
+    taken = inTx(w.ctx, (ctx) => takePartition(ctx, ctx.projectId, plan))
+    await vi.waitFor(async () => expect(await w.db.value(Type.Integer(), blocked)).toBe(1), SOON)
+    await db.run(sql`insert into queue_partitions (project_id, batch_id, partition) values (${w.projectId}, ${plan.id}, 0)`)
+  })
+  expect(await taken).toBe(1)
+})
+
 test('a batch that was begun with other items than are read, and of which no partition is applied, is divided anew', async () => {
   await empty()
   await fill()
@@ -237,4 +252,35 @@ test('a batch that was begun with other items than are read is not divided anew 
   await refused
   expect(await numbers()).toEqual([])
   expect(await positions()).toHaveLength(EVENTS / 100)
+})
+
+test('a leader that has lost its lock before its plan can be seen applies nothing that another process has applied', async () => {
+  await empty()
+  await fill()
+  const { db, ctx } = processes[0] as { db: Database; ctx: Ctx }
+  const loseLock = async () => {
+    await w.db.run(
+      sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`,
+    )
+    await vi.waitFor(async () => {
+      await applyToEnd(1)
+      expect(await positions()).toEqual([])
+    }, SOON)
+  }
+  const late: Database = {
+    ...db,
+    async one(row, statement) {
+      if (statement.strings.some((text) => text.includes('insert into queue_batches'))) await loseLock()
+      return db.one(row, statement)
+    },
+  }
+  const { finished } = await applyAcceptedRequests({ ...ctx, db: late })
+  await Promise.allSettled([finished])
+  const stored = async () => (await numbers()).flatMap(({ seqs }) => seqs).toSorted((a, b) => a - b)
+  expect(await stored()).toEqual(all)
+  // Its plan does not stay in the way.
+  await fill()
+  for (const _ of [1, 2]) await applyToEnd(1)
+  expect(await stored()).toEqual(all.flatMap((seq) => [seq, seq]))
+  expect(await w.db.value(Type.Integer(), sql`select count(*) from queue_batches`)).toBe(0)
 })

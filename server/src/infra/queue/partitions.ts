@@ -136,15 +136,24 @@ export const beginPartition = async (ctx: InTx<Ctx>, projectId: ProjectId, planI
         on conflict do nothing`,
   )) > 0
 
-const PartitionRow = Type.Object({ partition: Type.Integer() })
+const FreeRow = Type.Object({ partition: Type.Integer(), is_taken: Type.Boolean() })
 
 /**
  * Records that this transaction applies a partition which no other transaction is applying, and says which. Its lock tells the others
  * without making them wait; the row, not the lock, is what keeps a partition from being applied twice.
  */
-export const takePartition = async (ctx: InTx<Ctx>, projectId: ProjectId, plan: BatchPlan): Promise<Partition | undefined> => {
-  const taken = await ctx.db.first(
-    PartitionRow,
+export async function takePartition(ctx: InTx<Ctx>, projectId: ProjectId, plan: BatchPlan): Promise<Partition | undefined> {
+  // Another transaction may have applied the one that was found free. None is left after as many tries, or the plan was closed.
+  for (let tries = partitionsOf(plan).length; tries > 0; tries--) {
+    const free = await takeFree(ctx, projectId, plan)
+    if (!free || free.is_taken) return free?.partition
+  }
+  return undefined
+}
+
+const takeFree = (ctx: InTx<Ctx>, projectId: ProjectId, plan: BatchPlan) =>
+  ctx.db.first(
+    FreeRow,
     sql`with free as materialized (
           select left_over.partition
           from (select n as partition from unnest(${partitionsOf(plan)}::smallint[]) with ordinality as numbers(n, at)
@@ -153,15 +162,15 @@ export const takePartition = async (ctx: InTx<Ctx>, projectId: ProjectId, plan: 
                 order by at ${fence}) left_over
           where pg_try_advisory_xact_lock(hashtextextended('partition of accepted requests', ${plan.id}::bigint * 256 + left_over.partition))
           limit 1
+        ), taken as (
+          insert into queue_partitions (project_id, batch_id, partition)
+          select b.project_id, b.id, free.partition from queue_batches b, free
+          where b.project_id = ${projectId} and b.id = ${plan.id} for key share of b
+          on conflict do nothing
+          returning partition
         )
-        insert into queue_partitions (project_id, batch_id, partition)
-        select b.project_id, b.id, free.partition from queue_batches b, free
-        where b.project_id = ${projectId} and b.id = ${plan.id} for key share of b
-        on conflict do nothing
-        returning partition`,
+        select free.partition, exists (select from taken) as is_taken from free`,
   )
-  return taken?.partition
-}
 
 /** Deletes a plan whose partitions are all applied. */
 export const closeBatchPlan = (ctx: InTx<Ctx>, projectId: ProjectId, planId: number) =>
