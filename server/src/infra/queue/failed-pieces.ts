@@ -11,8 +11,11 @@ import { retryAfterMs } from './jobs.ts'
 /** A piece that did not fail for so long, or that is gone, is forgotten. */
 const FORGET_MS = 10 * MINUTE_MS
 
-/** How often a piece failed in a row, and when last. */
-type Failed = Map<number, { times: number; atMs: number }>
+/** So much of the time of a job at most goes into a piece that takes long to fail. */
+const SHARE_MAX = 0.1
+
+/** How often a piece failed in a row, when last, and for how long it is left out. */
+type Failed = Map<number, { times: number; atMs: number; waitMs: number }>
 
 const states = new WeakMap<Db, Map<string, Failed>>()
 
@@ -41,15 +44,23 @@ export function failedPiecesOf(ctx: Ctx, { name }: JobName): FailedPieces {
   return {
     leftOut() {
       for (const [id, { atMs }] of failed) if (!isWithin(atMs, FORGET_MS)) failed.delete(id)
-      return [...failed].filter(([, { atMs, times }]) => isWithin(atMs, retryAfterMs(times))).map(([id]) => id)
+      return [...failed].filter(([, { atMs, waitMs }]) => isWithin(atMs, waitMs)).map(([id]) => id)
     },
     succeed(ids) {
       for (const id of ids) failed.delete(id)
     },
     fail(ids, error, startedMs, details) {
       if (isDatabaseAway(error)) throw error
-      for (const id of ids) failed.set(id, { times: (failed.get(id)?.times ?? 0) + 1, atMs: clock.now().getTime() })
-      metrics.jobRun(name, 'failed', performance.now() - startedMs)
+      const tookMs = performance.now() - startedMs
+      for (const id of ids) {
+        const times = (failed.get(id)?.times ?? 0) + 1
+        failed.set(id, {
+          times,
+          atMs: clock.now().getTime(),
+          waitMs: Math.min(FORGET_MS, Math.max(retryAfterMs(times), tookMs / SHARE_MAX)),
+        })
+      }
+      metrics.jobRun(name, 'failed', tookMs)
       log.error({ err: error, ...details }, 'a piece of the work of a job failed; it will be retried')
     },
   }
