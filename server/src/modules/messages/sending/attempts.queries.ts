@@ -61,6 +61,14 @@ const insertAttempts = jointMany(
         select call, id, message_ids from begun`,
 )
 
+/** Saves the hashes of the addresses that get copies, of messages that are locked. */
+export const saveCopies = (ctx: InTx, messages: { id: MessageId; copies: string[] }[]) =>
+  ctx.db.run(
+    sql`update messages m set copies = s.copies
+        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as s(id bigint, copies text[])
+        where m.project_id = ${ctx.projectId} and m.id = s.id and not m.is_erased`,
+  )
+
 const SEND_ATTEMPTS_KEPT_MS = DAY_MS
 
 /** Deletes old send attempt records of dead senders, when none of their messages is claimed. */

@@ -1,15 +1,18 @@
 /** The attempts of a slice: what is saved before its messages leave, and what their provider says. */
-import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { Outgoing, ProviderConnection } from '../../channels/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { countsToCaps, type Eligible, isSending, result, resultOf, resultOfStop, type SendResult } from '../eligibility.ts'
 import type { ClaimedMessage } from '../schema.ts'
-import { insertSendAttempts } from './attempts.queries.ts'
+import { insertSendAttempts, saveCopies } from './attempts.queries.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
-import type { Attempted } from './record-results.ts'
+import { type Attempted, copyHashes } from './record-results.ts'
 
 /** A message that may be sent, with its provider. */
 export type ReadyMessage = { message: ClaimedMessage; eligible: Eligible<SendableTemplate>; connection: ProviderConnection }
+
+/** One that was rendered. */
+type RenderedMessage = { ready: ReadyMessage; outgoing: Outgoing }
 
 /** The messages of a slice that can leave, and those whose campaign was stopped. Those that another sender may have by now are in neither. */
 type Begun = { sendAttemptId: number | null; begun: Set<ReadyMessage>; stopped: Map<ReadyMessage, SendResult> }
@@ -19,8 +22,9 @@ type Begun = { sendAttemptId: number | null; begun: Set<ReadyMessage>; stopped: 
  * that was stopped before are not sent, and a request that stops one afterwards finds these messages in flight. If nothing leaves the database
  * before the result is recorded, there is none: what another sender has by then is not recorded, so that it has not left.
  */
-export function beginAttempts(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, ready: ReadyMessage[]): Promise<Begun> {
+export function beginAttempts(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, rendered: RenderedMessage[]): Promise<Begun> {
   return inTx(ctx, async (ctx) => {
+    const ready = rendered.map(({ ready }) => ready)
     const ids = [...new Set(ready.map(({ eligible }) => eligible.campaign.id))]
     const campaigns = new Map((await findSendingCampaigns(ctx, ids, 'share')).map((campaign) => [campaign.id, campaign]))
     const stopped = new Map<ReadyMessage, SendResult>()
@@ -41,8 +45,21 @@ export function beginAttempts(ctx: ProjectCtx, findSendingCampaigns: FindSending
     })
     const held = new Set(saved?.message_ids)
     const begun = new Set(attempted.filter(({ message }) => held.has(message.id)))
+    await noteCopies(
+      ctx,
+      rendered.filter(({ ready }) => begun.has(ready)),
+    )
     return { sendAttemptId: saved?.id ?? null, begun, stopped }
   })
+}
+
+/** A report on a copy can come before the result. It must not be taken for one on the recipient. */
+async function noteCopies(ctx: InTx, rendered: RenderedMessage[]): Promise<void> {
+  const copied = rendered.flatMap(({ ready: { message }, outgoing }) => {
+    const copies = copyHashes(ctx, message.campaign_id, outgoing)
+    return copies.length > 0 ? [{ id: message.id, copies }] : []
+  })
+  if (copied.length > 0) await saveCopies(ctx, copied)
 }
 
 /** Gives a message to its provider. */

@@ -182,6 +182,7 @@ test.each([
     const request: Ctx['fetch']['request'] = async (request) => {
       const answer = await fake.fetch.request(request)
       if (fake.requests.length === 1) {
+        await reported('bounced', { address: 'boss@example.com' })
         await reported('delivered')
         // Another sender has the next message of the user meanwhile.
         await sendOne(w, { ...w.ctx, fetch: fake.fetch })

@@ -2,7 +2,7 @@
 import { APPLY } from '../../../infra/queue/queue.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
-import type { MessageId } from '../../../lib/ids.ts'
+import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import type { MailRetries } from '../../../lib/mail-retries.ts'
 import { copiesOf, type Outgoing, type ProviderConnection, type ProviderResponse, type QueuedMail, shownOf } from '../../channels/index.ts'
 import { deliverToInbox } from '../../inbox/index.ts'
@@ -175,7 +175,7 @@ function toRow(
   { message: { id, campaign_id, channel, lease_token, variant }, result, consent, attempt }: Attempted,
 ): MessageResult {
   const { state, reason, detail, dueAt } = result
-  const copies = attempt ? copiesOf(attempt.outgoing).flatMap((address) => addressHash(ctx, campaign_id, 'email', address) ?? []) : []
+  const copies = attempt ? copyHashes(ctx, campaign_id, attempt.outgoing) : []
   const accepted = attempt?.outcome.is === 'accepted' ? attempt.outcome : undefined
   return {
     id,
@@ -196,3 +196,7 @@ function toRow(
     ...(attempt?.uncertainAt && { uncertain_at: attempt.uncertainAt }),
   }
 }
+
+/** The hashes of the addresses that get a copy of an email. */
+export const copyHashes = (ctx: InTx, campaignId: CampaignId, outgoing: Outgoing): string[] =>
+  copiesOf(outgoing).flatMap((address) => addressHash(ctx, campaignId, 'email', address) ?? [])

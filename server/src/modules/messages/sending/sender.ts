@@ -210,11 +210,7 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
   const { current: candidates = [], changed = [] } = Object.groupBy(stillLeased, ({ ready }) =>
     attachments.has(ready.eligible.template) ? 'current' : 'changed',
   )
-  const { sendAttemptId, begun, stopped } = await beginAttempts(
-    ctx,
-    sending.findSendingCampaigns,
-    candidates.map(({ ready }) => ready),
-  )
+  const { sendAttemptId, begun, stopped } = await beginAttempts(ctx, sending.findSendingCampaigns, candidates)
   const notSent = [
     ...[...stopped].map(([{ message, eligible }, result]) => notAttempted(message, eligible, result)),
     ...changed.map(({ ready: { message, eligible } }) => notAttempted(message, eligible, recheckedFrom(ctx.clock.now()))),
