@@ -82,7 +82,13 @@ describe('the effect', () => {
 })
 
 describe('a refusal of ours is not one of the recipient', () => {
-  test.each(['blocked using zen.spamhaus.org', 'listed in a DNSBL', 'your IP is on our blocklist', 'poor reputation'])('%s', (text) => {
+  test.each([
+    'blocked using zen.spamhaus.org',
+    'listed in a DNSBL',
+    'your IP is on our blocklist',
+    'poor reputation',
+    'Sender address <shop@example.com> does not exist',
+  ])('%s', (text) => {
     for (const codes of ['550 5.1.1', '550 5.2.1', '550', '554 5.7.1', '553 5.1.3'])
       expect(classify(`${codes} <kim@example.org> ${text}`)).toMatchObject({ label: 'sender-reputation', suppresses: { is: 'never' } })
   })

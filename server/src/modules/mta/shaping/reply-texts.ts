@@ -56,7 +56,7 @@ export const SENDER_PHRASES = [
   'sending ip',
   "ip you're using",
   'ip you are using',
-  'sender address rejected',
+  'sender address',
   'sender rejected',
   'sender denied',
   'sender verify',
