@@ -5,7 +5,7 @@ import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import { idsToErase, type UserMerge } from '../users/index.ts'
-import { MESSAGE_STATES, type MessageIntent, PENDING_STATES, type Priority, type Reason } from './schema.ts'
+import { MESSAGE_STATES, type MessageIntent, type Priority, type Reason } from './schema.ts'
 
 const Enqueued = Type.Object({
   project_id: IdOf<ProjectId>(),
@@ -116,13 +116,11 @@ export const countAttempted = (ctx: ProjectCtx | InTx, campaignId: CampaignId): 
           where a.project_id = ${ctx.projectId} and m.campaign_id = ${campaignId} and m.state = 'claimed'`,
   )
 
-const CauseRow = Type.Object({ id: IdOf<MessageId>(), is_replaced: Type.Boolean() })
-
 /**
  * Reasons for which a user got nothing that say nothing about a merged user: the sender looks at them again for the user who remains. It does
  * not for the exclusion lists of a blast and for the hold-out, so that these stay.
  */
-const CHECKED_AGAIN: readonly Reason[] = [
+export const CHECKED_AGAIN: readonly Reason[] = [
   'no_address',
   'no_push_device',
   'not_subscribed',
@@ -132,32 +130,8 @@ const CHECKED_AGAIN: readonly Reason[] = [
 ]
 
 /** Whether a message was skipped for one of these reasons. */
-const isSkippedFor = (m: Sql, reasons: readonly Reason[]) =>
+export const isSkippedFor = (m: Sql, reasons: readonly Reason[]) =>
   sql`(${m}state = 'skipped' and coalesce(${m}reason = any(${reasons}::text[]), false))`
-
-/**
- * The messages among these, which are claimed, for whose cause `user_id`, the user that theirs was merged into, or another user of `merges` has a
- * message too, other than one that was skipped as a duplicate, or for a reason that is checked again. `is_replaced`: it is that of `user_id`, has
- * ended, or comes first of those that wait or are claimed, as in `skipDuplicates`. Otherwise it is claimed, and may have been decided on before
- * the merge.
- */
-export const sharingCause = (ctx: ProjectCtx, shared: { id: MessageId; user_id: UserId; cause: string }[], merges: UserMerge[]) => {
-  const ids = shared.map(({ id }) => id)
-  const isPassed = (m: Sql) => isSkippedFor(m, [...CHECKED_AGAIN, 'duplicate'])
-  return ctx.db.many(
-    CauseRow,
-    sql`select s.id, bool_or(replaces) as is_replaced
-        from unnest(${ids}::bigint[], ${shared.map(({ user_id }) => user_id)}::bigint[], ${shared.map(({ cause }) => cause)}::text[])
-          as s(id, user_id, cause)
-        join messages claimed on claimed.project_id = ${ctx.projectId} and claimed.id = s.id
-        cross join lateral (select s.user_id as id union all select p.from_id from ${pairsOf(merges)} where p.into_id = s.user_id) as u
-        join messages o on o.project_id = ${ctx.projectId} and o.user_id = u.id and o.cause = s.cause and o.id <> s.id
-        cross join lateral (select o.user_id = s.user_id or not o.state = any(${PENDING_STATES}::text[])
-                                     or (o.uncertain_at is null, o.id) < (claimed.uncertain_at is null, claimed.id)) as rank(replaces)
-        where not ${isPassed(sql`o.`)} and (replaces or (o.state = 'claimed' and not o.id = any(${ids}::bigint[])))
-        group by s.id`,
-  )
-}
 
 /** Deletes personal data from the messages of these users, and skips the waiting ones. The rows stay locked. */
 export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
@@ -195,7 +169,7 @@ export const eraseStates = (ctx: InTx, userIds: UserId[]) =>
         where m.project_id = ${ctx.projectId} and m.user_id = any(${userIds}::bigint[]) and s.project_id = m.project_id and s.message_id = m.id`,
   )
 
-const pairsOf = (merges: UserMerge[]) =>
+export const pairsOf = (merges: UserMerge[]) =>
   sql`unnest(${merges.map(({ from_id }) => from_id)}::bigint[], ${merges.map(({ into_id }) => into_id)}::bigint[]) as p(from_id, into_id)`
 
 /**

@@ -3,6 +3,7 @@ import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, UserId } from '../../lib/ids.ts'
 import { type Channel, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
+import { CHECKED_AGAIN, isSkippedFor } from './messages.queries.ts'
 import { MESSAGE_STATES, type Priority, type Reason } from './schema.ts'
 
 /** The message of one user of an audience, or the reason why there is none. */
@@ -32,9 +33,11 @@ const insertion = (ctx: InTx, { campaign_id, channel, priority, cause }: Plan, u
 export const insertPlanned = (ctx: InTx, plan: Plan, users: Planned[]): Promise<number> => ctx.db.run(insertion(ctx, plan, users))
 
 /**
- * Stores the messages of a chunk. A message that exists for the cause stays, unless it was withdrawn to be sent at another time, or skipped for
- * another user with the address or, for whatever reason, before `started_at`: then the audience is loaded again for another time. One that was
- * skipped as a duplicate is renewed only for the users of `withdrawn`.
+ * Stores the messages of a chunk. A message that exists for the cause stays, unless it was withdrawn to be sent at another time, or skipped
+ *
+ * - for a reason that is checked again, and is to be sent now: another user was merged into its user meanwhile;
+ * - for whatever reason before `started_at`: then the audience is loaded again for another time;
+ * - as a duplicate, and its user is one of `withdrawn`.
  */
 export const renewPlanned = (ctx: InTx, plan: Plan, users: Planned[], withdrawn: UserId[]): Promise<number> =>
   ctx.db.run(
@@ -43,7 +46,7 @@ export const renewPlanned = (ctx: InTx, plan: Plan, users: Planned[], withdrawn:
         set state = excluded.state, reason = excluded.reason, variant = excluded.variant, due_at = excluded.due_at,
             expires_at = excluded.expires_at, settled_at = excluded.settled_at, detail = null, acted_at = null, attempts = 0, is_held = false
         where (m.state = 'aborted' and m.reason = 'rescheduled')
-           or (m.state = 'skipped' and m.reason = 'duplicate_address')
+           or (${isSkippedFor(sql`m.`, CHECKED_AGAIN)} and not m.is_erased and (excluded.state = 'queued' or m.reason = 'duplicate_address'))
            or (m.state = 'skipped' and m.reason = 'duplicate' and not m.is_erased and m.user_id = any(${withdrawn}::bigint[]))
            or (m.state = 'skipped' and m.reason not in ('duplicate', 'user_gone') and not m.is_erased and m.settled_at < ${plan.started_at})`,
   )

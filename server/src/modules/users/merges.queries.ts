@@ -3,6 +3,10 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { IdOf } from '../../lib/shapes.ts'
+import { DAY_MS } from '../../lib/times.ts'
+
+/** A merge has the time at which it was received. It may be applied so much later, after an outage. */
+export const MERGE_DELAY_MAX_MS = DAY_MS
 
 const MergeRow = Type.Object({ id: IdOf<UserId>(), merged_into: IdOf<UserId>() })
 
@@ -26,6 +30,11 @@ export const mergedIntoSince = async (ctx: InTx, upTo: UserId, since: Date): Pro
   return rows.map(({ merged_into }) => merged_into)
 }
 
-/** The users who were merged into one of these. */
-export const mergesInto = (ctx: ProjectCtx | InTx, ids: UserId[]) =>
-  ctx.db.many(MergeRow, sql`select id, merged_into from users where project_id = ${ctx.projectId} and merged_into = any(${ids}::bigint[])`)
+/** The users who were merged into one of these; with `since`, those who were merged since then. */
+export const mergesInto = (ctx: ProjectCtx | InTx, ids: UserId[], since?: Date) =>
+  ctx.db.many(
+    MergeRow,
+    sql`select id, merged_into from users
+        where project_id = ${ctx.projectId} and merged_into = any(${ids}::bigint[])
+          ${since === undefined ? sql`` : sql`and merged_at >= ${since}`}`,
+  )

@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { blastTo, listOf, messagesIn, outcomes, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
@@ -258,6 +259,49 @@ describe('chunks', () => {
       await w.drain()
       expect(recipientsOf(relay)).toEqual(ALL)
     })
+
+    test('also if that user is a member too, who could not be reached before', async () => {
+      await using w = await world()
+      await using relay = await openRelay()
+      await sendOver(w, relay)
+      const list = await listOf(w, 'cy', 'early')
+      await w.post('/api/client/users/batch', [{ external_id: 'early', email: null }])
+      await w.post('/api/client/users/batch', [{ anonymous_id: 'browser', email: 'early@example.com' }])
+      const { body: browser } = await w.get('/api/client/users/browser')
+      await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
+      const campaign = await blastTo(w, [list])
+      await schedule(w, campaign)
+      await loadFirst(w, campaign)
+      expect(await outcomes(w, campaign)).toEqual(['cy: queued', 'early: skipped no_address'])
+      await merge(w)
+      await w.drain()
+      await w.drain()
+      expect(recipientsOf(relay)).toEqual(['cy@example.com', 'early@example.com'])
+    })
+  })
+
+  test('a member gets the blast once whose message was saved and sent while the member was merged into one that comes later', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'browser', email: 'ana@example.com' }])
+    const { body: browser } = await w.get('/api/client/users/browser')
+    const list = await listOf(w, 'cy', 'ana')
+    await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
+    const campaign = await blastTo(w, [list])
+    await schedule(w, campaign)
+    await run(w, 'campaigns.launch')
+    await loadChunk(w.ctx, campaign.id, 1)
+    await run(w, 'messages.send-bulk')
+    const stored = sql`select id from messages where project_id = ${w.projectId} and user_id = ${browser.id}`
+    const id = await w.db.value(Type.Integer(), stored)
+    // As it is while the merge, which has looked for messages, is not committed.
+    await w.db.run(sql`update messages set user_id = -user_id where id = ${id}`)
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'browser' }])
+    await w.db.run(sql`update messages set user_id = -user_id where id = ${id}`)
+    await w.drain()
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', 'cy@example.com'])
   })
 
   test('concurrent workers never load the same chunk', async () => {

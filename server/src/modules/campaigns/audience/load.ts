@@ -5,11 +5,10 @@
  */
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
-import { DAY_MS } from '../../../lib/times.ts'
 import { audienceAfter, membersAmong } from '../../lists/index.ts'
 import { BULK, planMessages, renewResent, SEND_JOBS, secondCopies, TRANSACTIONAL, withoutMessage } from '../../messages/index.ts'
 import { eachAlone, failedIn, onItsOwn } from '../../projects/index.ts'
-import { mergedIntoSince } from '../../users/index.ts'
+import { MERGE_DELAY_MAX_MS, mergedIntoSince } from '../../users/index.ts'
 import { FINISH, LAUNCH, LOAD, WINNER } from '../job-names.ts'
 import type { CampaignRow } from '../schema.ts'
 import { membersOf } from './members.ts'
@@ -17,8 +16,6 @@ import { addresseesOf, planFor, skipped } from './plan.ts'
 import * as queries from './queries.ts'
 import { sendTimes } from './send-times.ts'
 
-/** A merge has the time at which it was received. It may be applied so much later, after an outage. */
-const RECEIVED_MAX_MS = DAY_MS
 /** A chunk holds up the event loop in proportion to its size. */
 const CHUNK_USERS = 2000
 const CAMPAIGNS_AT_ONCE = 20
@@ -65,7 +62,7 @@ export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): 
  */
 async function missedByMerges(ctx: InTx, { id, list_ids, started_at }: CampaignRow, loadedTo: UserId): Promise<UserId[]> {
   if (started_at === null) return []
-  const since = new Date(started_at.getTime() - RECEIVED_MAX_MS)
+  const since = new Date(started_at.getTime() - MERGE_DELAY_MAX_MS)
   const merged = await mergedIntoSince(ctx, loadedTo, since)
   const members = merged.length === 0 ? [] : await membersAmong(ctx, list_ids as ListId[], merged)
   return members.length === 0 ? [] : withoutMessage(ctx, causeOf(id), members)

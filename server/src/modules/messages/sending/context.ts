@@ -3,7 +3,6 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf, type Channel, channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
-import { distinct } from '../../../lib/shapes.ts'
 import { usableTimeZone } from '../../../lib/time-zones.ts'
 import { connectProvider, type ProviderConnection, type PushTarget } from '../../channels/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
@@ -11,12 +10,12 @@ import { chooseTemplate, type SendableTemplate, sendableTemplatesOf } from '../.
 import { findLiveUsers, mergesInto, pushDevicesOf, type UserRow } from '../../users/index.ts'
 import type { SendContext, SendingCampaign, Throttle } from '../eligibility.ts'
 import { exclusionsOf } from '../exclusions.ts'
-import { sharingCause } from '../messages.queries.ts'
 import { delayedUntil, longestWindowMs, NO_POLICY, quietUntil, type Received, type SendingPolicy } from '../policy/policy.ts'
 import { findPolicy, type ReceivedRow, receivedSince } from '../policy/queries.ts'
 import type { MessageRequest } from '../requests/schema.ts'
 import { loadRequests, templateOf } from '../requests/service.ts'
 import type { ClaimedMessage } from '../schema.ts'
+import { duplicatesAmong } from './duplicates.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 
 export type SendContexts = {
@@ -138,27 +137,6 @@ async function consentsOf(
   })
   const rows = pairs.length > 0 ? await subscriptionStates(ctx, pairs) : []
   return new Map(rows.map((row) => [`${row.user_id}:${row.subscription_id}`, row]))
-}
-
-/**
- * Finds messages of merged users that another one of the same cause replaces. A user who was merged between the reading and the saving of an
- * audience leaves such a message; so does one that was under way in a merge, for which that of the remaining user was skipped. Of several such
- * messages, each process finds the same one to send, whatever was claimed first; it waits while another one may be on its way to a provider.
- * Returns true for messages that are replaced, false for those that wait.
- */
-async function duplicatesAmong(ctx: ProjectCtx, messages: ClaimedMessage[], users: Map<UserId, UserRow>): Promise<Map<MessageId, boolean>> {
-  const shared = messages.flatMap(({ id, user_id, cause }) => {
-    const user = users.get(user_id)
-    return user && user.id !== user_id ? [{ id, user_id: user.id, cause }] : []
-  })
-  if (shared.length === 0) return new Map()
-  const merges = await mergesInto(ctx, distinct(shared.map(({ user_id }) => user_id)))
-  const rows = await sharingCause(
-    ctx,
-    shared,
-    merges.map(({ id, merged_into }) => ({ from_id: id, into_id: merged_into })),
-  )
-  return new Map(rows.map(({ id, is_replaced }) => [id, is_replaced]))
 }
 
 async function suppressionsOf(
