@@ -117,12 +117,18 @@ function refusalOf(answer: Refused): Extract<ProviderResponse, { is: 'deferred' 
 const BAD_ADDRESS = ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1']
 const BAD_ADDRESS_LABELS = ['invalid-recipient', 'inactive-mailbox']
 
+/** Words about a recipient. What else mail hosts say of one, such as `disabled` or `rejected`, relays say of the sender, its account and its domain. */
+const BAD_ADDRESS_MESSAGE = /unknown user|user unknown|no such|not exist|not found|unavailable|invalid (?:mailbox|recipient|address)/i
+
+/** Words about the sender, which are not a part of an address. */
+const OF_SENDER = /(?<![\w.@+-])(?:sender|mail from|helo|ehlo|your (?:account|domain|server|host))(?!\.?[\w@+-])/i
+
 /**
  * Is the recipient’s address invalid? Relays verify the sender and look up blocklists at RCPT too, with 550 and words such as `does not exist`,
- * and say with 551 or 553 that they do not relay. So the words decide as they do for email that this server delivers (D-MTA-32); of the codes
- * only an enhanced one counts.
+ * and say with 551 or 553 that they do not relay. So of the codes only an enhanced one counts. Without one, words count only if they are about a
+ * recipient here and for email that this server delivers (D-MTA-32).
  */
 const isAddressBad = ({ stage, enhancedCode, response }: Refused) =>
   stage === 'RCPT' &&
-  (enhancedCode === undefined || BAD_ADDRESS.includes(enhancedCode)) &&
+  (enhancedCode === undefined ? BAD_ADDRESS_MESSAGE.test(response) && !OF_SENDER.test(response) : BAD_ADDRESS.includes(enhancedCode)) &&
   BAD_ADDRESS_LABELS.includes(classify({ code: 550, response, ...(enhancedCode !== undefined && { enhancedCode }) }).label)

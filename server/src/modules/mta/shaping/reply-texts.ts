@@ -60,6 +60,7 @@ export const SENDER_PHRASES = [
   'sender rejected',
   'sender denied',
   'sender verify',
+  'sender verification',
   'sender domain',
   'domain of sender',
   'envelope sender',
