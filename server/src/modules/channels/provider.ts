@@ -149,10 +149,11 @@ export type Callback = {
 
 /**
  * The reports of a callback, or `unverified` if its signature is invalid. `reply` is set if the provider expects something else than
- * an empty 204. `answer` is set if the reply to this call can contain a text message to the user.
+ * an empty 204. `answer` is set if the reply to this call can contain a text message to the user. `once` is set if the signature is not of the
+ * content, but of this text: further calls with it are not applied, whatever they contain.
  */
 export type CallbackReading =
-  | { is: 'read'; reports: Report[]; reply?: PublicReply; answer?: (text: string) => PublicReply }
+  | { is: 'read'; reports: Report[]; once?: string; reply?: PublicReply; answer?: (text: string) => PublicReply }
   | { is: 'unverified' }
 
 /** A kind of provider. */

@@ -22,6 +22,8 @@ export type ProviderCallback = {
   ctx: ProjectCtx
   providerId: ProviderId
   reports: Report[]
+  /** Calls with the same are applied once. */
+  once: string | undefined
   /** Replies with text for the user who wrote to the provider; absent when the provider does not accept one, and it has to be sent. */
   answer: ((text: string) => PublicReply) | undefined
   reply: PublicReply
@@ -38,12 +40,12 @@ export async function readProviderCallback(outer: Ctx, { params, query, headers,
   if (!read) throw missing('provider')
   return inProject(outer, row.project_id, async (ctx) => {
     const secrets = openSecrets(ctx, row)
-    if (!secrets) return { ctx, providerId: id, reports: [], answer: undefined, reply: { status: 503 } }
+    if (!secrets) return { ctx, providerId: id, reports: [], once: undefined, answer: undefined, reply: { status: 503 } }
     const callback = { headers, query, body, url: `${ctx.baseUrl()}${url}` }
     const reading = await read({ ...row.settings, ...secrets } as never, callback, outsideOf(ctx, id))
     if (reading.is !== 'read') throw new ApiError('webhook_signature_invalid', 'The webhook signature could not be verified.')
-    const { reports, answer, reply = { status: 204 } } = reading
-    return { ctx, providerId: id, reports: reports.map(storable), answer, reply }
+    const { reports, once, answer, reply = { status: 204 } } = reading
+    return { ctx, providerId: id, reports: reports.map(storable), once, answer, reply }
   })
 }
 

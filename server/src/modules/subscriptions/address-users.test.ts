@@ -86,7 +86,7 @@ describe('every user with the address is unsubscribed, with an entry each,', () 
       await using relay = await openRelay()
       const { provider, mail, subscription_id } = await sentToAna(w, relay)
       const report: Report = { what, at: w.clock.now(), reference: mail.headers['message-id'] as string }
-      await applyReports(w.ctx, findCampaignSubscriptions, provider, [report], false)
+      await applyReports(w.ctx, findCampaignSubscriptions, provider, [report])
       expect(await statesOf(w, subscription_id, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
       for (const user of ['ana', 'bo']) expect(await entriesOf(w, user), user).toMatchObject([{ state: 0, source }])
     }

@@ -55,8 +55,9 @@ export const mailgun = provider({
   async read({ signing_key }, callback, { clock }) {
     const now = clock.now()
     const json = providerHttp.jsonOf(callback.body.toString('utf8'))
-    if (signing_key === undefined || !isGenuine(signing_key, providerHttp.asJson(json.signature), now)) return providerHttp.UNVERIFIED
-    return { is: 'read', reports: reportOf(providerHttp.asJson(json['event-data']), now) }
+    const signature = providerHttp.asJson(json.signature)
+    if (signing_key === undefined || !isGenuine(signing_key, signature, now)) return providerHttp.UNVERIFIED
+    return { is: 'read', reports: reportOf(providerHttp.asJson(json['event-data']), now), once: providerHttp.textOf(signature.token) ?? '' }
   },
 })
 
@@ -125,8 +126,8 @@ function isGenuine(key: string, { timestamp, token, signature }: providerHttp.Js
 }
 
 /**
- * Mailgun signs a time and a token only, so whoever has seen one report could write another about any message of ours, whose ids count up. The
- * id that Mailgun gave cannot be guessed, and each of its reports has it.
+ * Mailgun signs a time and a token only, so whoever has seen a report that did not arrive could write another about any message of ours, whose ids
+ * count up. The id that Mailgun gave cannot be guessed, and each of its reports has it.
  */
 function reportOf(event: providerHttp.Json, now: Date): Report[] {
   const what = whatOf(event)

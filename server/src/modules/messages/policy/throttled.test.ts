@@ -257,7 +257,7 @@ test.each([
     const [claimed] = await claim(w.ctx, BULK, [{ project_id: w.projectId, channel: 'email', limit: 1 }])
     const provider = await providerOf(w, { kind: 'sandbox', channel: 'email', settings: {} })
     const report = { what: 'delivered' as const, at: w.clock.now(), messageId: claimed?.id as MessageId }
-    await applyReports(w.ctx, findCampaignSubscriptions, provider, [report], false)
+    await applyReports(w.ctx, findCampaignSubscriptions, provider, [report])
     w.advance('1 hour')
     await schedule(w, second)
     await w.drain()

@@ -21,8 +21,7 @@ export const callbackPages = (findCampaignSubscriptions: FindCampaignSubscriptio
 
 /** Reports are stored before the provider is answered. */
 async function receive(outer: Ctx, request: PublicRequest, findCampaignSubscriptions: FindCampaignSubscriptions): Promise<PublicReply> {
-  const { ctx, providerId, reports, answer, reply } = await readProviderCallback(outer, request)
-  const text =
-    reports.length > 0 ? await applyReports(ctx, findCampaignSubscriptions, providerId, reports, answer !== undefined) : undefined
+  const { ctx, providerId, reports, once, answer, reply } = await readProviderCallback(outer, request)
+  const text = await applyReports(ctx, findCampaignSubscriptions, providerId, reports, { once, repliesInAnswer: answer !== undefined })
   return text !== undefined && answer ? answer(text) : reply
 }

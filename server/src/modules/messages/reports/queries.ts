@@ -66,7 +66,8 @@ export const lockMessages = (ctx: InTx, ids: MessageId[]) =>
     sql`select ${columns} from messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) order by id for update`,
   )
 
-export type ReportedState = { id: MessageId; state: MessageState; reason: Reason | null; detail: string | null }
+/** `reference`: the id at the provider, which tells later reports from those about a message of another server. */
+export type ReportedState = { id: MessageId; state: MessageState; reason: Reason | null; detail: string | null; reference?: string | null }
 
 /**
  * Saves states by delivery reports. The lease of one that is still being sent stays, so that its sender can add what it sent; no lease is
@@ -76,8 +77,8 @@ export const saveReported = (ctx: InTx, messages: ReportedState[]) =>
   ctx.db.run(
     sql`update messages m
         set state = r.state, acted_at = ${ctx.clock.now()}, reason = r.reason, detail = case when not m.is_erased then r.detail end,
-            settled_at = coalesce(m.settled_at, ${ctx.clock.now()})
-        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as r(id bigint, state text, reason text, detail text)
+            provider_message_id = coalesce(m.provider_message_id, r.reference), settled_at = coalesce(m.settled_at, ${ctx.clock.now()})
+        from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as r(id bigint, state text, reason text, detail text, reference text)
         where m.project_id = ${ctx.projectId} and m.id = any(${messages.map(({ id }) => id)}::bigint[]) and m.id = r.id`,
   )
 

@@ -42,8 +42,7 @@ const report = (w: World, what: Report['what'], more: Partial<Report> = {}): Rep
 
 const eventsOf = async (w: World) => (await w.get('/api/client/users/ana/events')).body.results.map(({ name }: { name: string }) => name)
 
-const apply = (w: World, provider: ProviderId, ...reports: Report[]) =>
-  applyReports(w.ctx, findCampaignSubscriptions, provider, reports, false)
+const apply = (w: World, provider: ProviderId, ...reports: Report[]) => applyReports(w.ctx, findCampaignSubscriptions, provider, reports)
 
 type EventSent = {
   type: string
@@ -325,10 +324,12 @@ test('STOP unsubscribes, and the reply is returned to the provider or sent as a 
   await w.post('/api/client/users/batch', [{ external_id: 'ana', phone: '+61412345678' }])
   const { id } = (await w.post('/api/client/providers', { name: 'Discard', kind: 'discard', channel: 'text', settings: {} })).body
   const stop = report(w, 'received', { address: '+61412345678', text: ' Stop. ' })
-  const applyStop = (repliesInResponse: boolean) => applyReports(w.ctx, findCampaignSubscriptions, id, [stop], repliesInResponse)
+  const applyStop = (repliesInAnswer: boolean) => applyReports(w.ctx, findCampaignSubscriptions, id, [stop], { repliesInAnswer })
   expect(await applyStop(true)).toEqual(expect.any(String))
   expect(await applyStop(false)).toBeUndefined()
-  expect(await applyReports(w.ctx, findCampaignSubscriptions, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
+  expect(
+    await applyReports(w.ctx, findCampaignSubscriptions, id, [{ ...stop, text: 'Stop it, I like it' }], { repliesInAnswer: true }),
+  ).toBeUndefined()
   const subscription_id = await subscriptionTo(w, 'text')
   expect((await w.get('/api/client/users/ana/subscriptions')).body.results).toContainEqual(
     expect.objectContaining({ subscription_id, state: 0 }),
@@ -344,7 +345,7 @@ test('a text message that the provider repeats is recorded, acted on and answere
   const provider = await providerOf(w, { kind: 'telnyx', channel: 'text', settings })
   const receive = (text: string, reference: string, repliesInAnswer = false) => {
     const one = report(w, 'received', { address: '+61412345678', text, reference })
-    return applyReports({ ...w.ctx, fetch: fake.fetch }, findCampaignSubscriptions, provider, [one], repliesInAnswer)
+    return applyReports({ ...w.ctx, fetch: fake.fetch }, findCampaignSubscriptions, provider, [one], { repliesInAnswer })
   }
   for (const reference of ['in-1', 'in-1', 'in-2']) await receive('HELP', reference)
   expect(fake.requests).toHaveLength(2)

@@ -16,23 +16,27 @@ import type { FindCampaignSubscriptions } from '../sending/find-sending-campaign
 import { messageEvent } from '../system-events.ts'
 import type { AppliedReport } from './applied-report.ts'
 import { lockReported, type ReportedMessage, saveReported } from './queries.ts'
-import { afterReport } from './transition.ts'
+import { afterReport, mayBeTaken } from './transition.ts'
 import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
 
 /**
  * Applies the reports of one callback: states, webhook events, suppression and consent in one transaction, then what users wrote, each text
  * in one. Providers repeat what they get no answer to: a text is acted on once, and a reply is sent once. Returns the text of the reply when
- * the provider's own answer carries it (`repliesInAnswer`).
+ * the provider's own answer carries it (`repliesInAnswer`). Of several calls with the same `once`, the first is applied.
  */
 export async function applyReports(
   ctx: ProjectCtx,
   findCampaignSubscriptions: FindCampaignSubscriptions,
   providerId: ProviderId,
   reports: Report[],
-  repliesInAnswer: boolean,
+  { once, repliesInAnswer = false }: { once?: string | undefined; repliesInAnswer?: boolean } = {},
 ): Promise<string | undefined> {
   const ofMessages = reports.filter(({ what }) => what !== 'received')
-  if (ofMessages.length > 0) await inTx(ctx, (ctx) => applyToMessages(ctx, findCampaignSubscriptions, providerId, ofMessages))
+  if (ofMessages.length > 0 || once !== undefined)
+    await inTx(ctx, async (ctx) => {
+      if (once !== undefined && !(await isNewEventId(ctx, `reported ${providerId} ${once}`))) return
+      if (ofMessages.length > 0) await applyToMessages(ctx, findCampaignSubscriptions, providerId, ofMessages)
+    })
   let inAnswer: string | undefined
   for (const { what, address, text, reference } of reports) {
     if (what !== 'received' || address === undefined || text === undefined) continue
@@ -133,8 +137,12 @@ function matchReports(
     const copy = report.other !== undefined ? report.other : isOfCopy(ctx, found, report) ? report.address : undefined
     const to = copy === undefined ? afterReport(was, report.what, found.uncertain_at !== null) : null
     const isSoft = report.bounce !== undefined && report.bounce.suppresses.is !== 'at once'
-    const became = to && { id: found.id, ...to, ...(isSoft && { reason: 'soft_bounce' as const }), detail: report.diagnostic ?? null }
-    if (to) found.state = to.state
+    if (to) {
+      found.state = to.state
+      found.provider_message_id ??= report.reference ?? null
+    }
+    const said = { detail: report.diagnostic ?? null, reference: found.provider_message_id }
+    const became = to && { id: found.id, ...to, ...(isSoft && { reason: 'soft_bounce' as const }), ...said }
     const user = copy === undefined ? users.get(found.user_id) : undefined
     return [{ report, message, was, became, user, ...(copy !== undefined && { copy }), suppressed: false, unsubscribed: false }]
   })
@@ -142,12 +150,12 @@ function matchReports(
 
 /**
  * The server of another database may have sent with our id over the account of the provider. Only the provider’s own id tells. A message without one
- * is meant if this provider got it, or may be getting it now.
+ * is meant if this provider took it without a reply, or may be taking it now.
  */
 function isSameMessage(message: ReportedMessage, providerId: ProviderId, { reference }: AppliedReport): boolean {
   const { provider_message_id: id, provider_id, state } = message
   if (id !== null) return reference === undefined || id === reference
-  return providerId === NO_PROVIDER || provider_id === providerId || state === 'claimed'
+  return providerId === NO_PROVIDER || state === 'claimed' || (provider_id === providerId && mayBeTaken(message))
 }
 
 const isOfCopy = (ctx: InTx, { campaign_id, copies }: ReportedMessage, { address }: AppliedReport): boolean =>

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Report } from '../../channels/index.ts'
 import type { MessageState } from '../schema.ts'
-import { afterReport } from './transition.ts'
+import { afterReport, mayBeTaken } from './transition.ts'
 
 test.each<[MessageState, Report['what'], MessageState | null]>([
   ['sent', 'delivered', 'delivered'],
@@ -36,6 +36,23 @@ test.each<[MessageState, MessageState | null]>([
   ['skipped', null],
 ])('a message that is %s after an attempt without a reply, and reported as bounced, becomes %s', (state, expected) => {
   expect(afterReport(state, 'bounced', true)?.state ?? null).toBe(expected)
+})
+
+test.each<[MessageState, boolean]>([
+  ['queued', false],
+  ['claimed', true],
+  ['deferred', false],
+  ['sent', true],
+  ['delivered', true],
+  ['bounced', false],
+  ['complained', true],
+  ['failed', false],
+  ['skipped', false],
+  ['aborted', false],
+  ['unknown', true],
+])('a message without an id at its provider that is %s may be there: %s, and always after an attempt without a reply', (state, isTaken) => {
+  expect(mayBeTaken({ state, uncertain_at: null })).toBe(isTaken)
+  expect(mayBeTaken({ state, uncertain_at: new Date(0) })).toBe(true)
 })
 
 test('the final state does not depend on the order or the repetition of reports', () => {

@@ -23,6 +23,13 @@ const STATES: Partial<Record<AppliedReport['what'], { state: MessageState; reaso
 /** States of a message that its provider may have, and that is to be repeated there. */
 const WAITING: readonly MessageState[] = ['queued', 'deferred']
 
+/** States that only a message has that a provider took, or may have taken. */
+const TAKEN: readonly MessageState[] = ['claimed', 'unknown', 'sent', 'delivered', 'complained']
+
+/** Whether a provider may have a message that it gave no id. One that it refused or deferred, it has not. */
+export const mayBeTaken = ({ state, uncertain_at }: { state: MessageState; uncertain_at: Date | null }): boolean =>
+  uncertain_at !== null || TAKEN.includes(state)
+
 /** Whether an open or a click shows what happened to a message. */
 export const mayBeReceived = ({ state, uncertain_at }: { state: MessageState; uncertain_at: Date | null }): boolean =>
   state === 'unknown' || (uncertain_at !== null && WAITING.includes(state))

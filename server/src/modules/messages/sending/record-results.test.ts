@@ -178,7 +178,7 @@ test.each([
     fake.answer(reply, { status: 200, body: { MessageID: 'p-2' } })
     const messageId = (await w.db.value(Id, sql`select min(id) as id from messages where project_id = ${w.projectId}`)) as MessageId
     const reported = (what: Report['what'], more: Partial<Report> = {}) =>
-      applyReports(w.ctx, findCampaignSubscriptions, provider, [{ what, at: w.clock.now(), messageId, ...more }], false)
+      applyReports(w.ctx, findCampaignSubscriptions, provider, [{ what, at: w.clock.now(), messageId, ...more }])
     const request: Ctx['fetch']['request'] = async (request) => {
       const answer = await fake.fetch.request(request)
       if (fake.requests.length === 1) {

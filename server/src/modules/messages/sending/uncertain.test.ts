@@ -253,7 +253,7 @@ test.each<[Report['what'], string, object]>([
   await run(w, 'messages.send')
   const [message] = await select(w, 'select id::int from messages where project_id = $1', [w.projectId])
   const report: Report = { what, at: w.clock.now(), messageId: message?.id as MessageId, reference: 'r-1', address: 'ana@example.com' }
-  await applyReports(w.ctx, findCampaignSubscriptions, provider, [report], false)
+  await applyReports(w.ctx, findCampaignSubscriptions, provider, [report])
   w.advance('1 hour')
   await w.drain()
   expect(sentTo(fake)).toHaveLength(1)
@@ -270,7 +270,7 @@ test('a report about a message that waits and cannot have been sent changes noth
   await run(w, 'messages.send')
   const [message] = await select(w, 'select id::int from messages where project_id = $1', [w.projectId])
   const report: Report = { what: 'delivered', at: w.clock.now(), messageId: message?.id as MessageId }
-  await applyReports(w.ctx, findCampaignSubscriptions, provider, [report], false)
+  await applyReports(w.ctx, findCampaignSubscriptions, provider, [report])
   expect(await outcomes(w, campaign)).toEqual(['ana: deferred provider_deferred'])
   w.advance('1 hour')
   await w.drain()
