@@ -232,25 +232,25 @@ describe('Web Push', () => {
     expect(topics[2]).not.toBe(topics[0])
   })
 
-  test.each(['https://10.0.0.1', 'https://[fd00::1]'])(
-    'the endpoint %s has a private address, so it is not called and its token is dead',
-    async (endpoint) => {
-      const { device } = browser()
-      const token = device.token.replace(origin, endpoint)
-      expect(await webPush.send(settings, message([{ ...device, token }]), outside)).toEqual({
-        is: 'rejected',
-        reason: 'no_push_device',
-        deadTokens: [token],
-      })
-    },
-  )
-
-  test('a token is not dead because its push service resolves to a private address, as in a sinkhole', async () => {
+  /** Every name resolves to a private address, as in a sinkhole. */
+  async function sendOutside(endpoint: string) {
     const lookup = async () => [{ address: '10.0.0.1', family: 4 }]
     await using fetch = createSafeFetch({ policy: egressPolicy([]), ca: [], userAgent: 'Carillon/1.0', lookup })
     const { device } = browser()
-    const token = device.token.replace(origin, 'https://push.example.com')
-    const outcome = await webPush.send(settings, message([{ ...device, token }]), { ...outside, fetch })
+    const token = device.token.replace(origin, endpoint)
+    return { token, outcome: await webPush.send(settings, message([{ ...device, token }]), { ...outside, fetch }) }
+  }
+
+  test.each(['https://10.0.0.1', 'https://[fd00::1]', 'https://push.example.com:22', 'https://localhost', 'https://push.localhost.:8443'])(
+    'the endpoint %s can be no push service, so it is not called and its token is dead',
+    async (endpoint) => {
+      const { token, outcome } = await sendOutside(endpoint)
+      expect(outcome).toEqual({ is: 'rejected', reason: 'no_push_device', deadTokens: [token] })
+    },
+  )
+
+  test('a token is not dead because its push service resolves to a private address', async () => {
+    const { outcome } = await sendOutside('https://push.example.com')
     expect(outcome).toMatchObject({ is: 'deferred', code: 'blocked' })
     expect(outcome).not.toHaveProperty('deadTokens')
   })

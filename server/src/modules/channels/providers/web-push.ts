@@ -1,7 +1,7 @@
 import { createECDH, createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import library, { type PushSubscription } from 'web-push'
-import { isAddress } from '../../../lib/egress.ts'
+import { isAddress, isAllowedPort } from '../../../lib/egress.ts'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { DAY_S } from '../../../lib/times.ts'
 import { filledOnly } from '../channel.ts'
@@ -81,11 +81,18 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
     },
   })
   const isBlocked = outcome.is === 'deferred' && outcome.code === 'blocked'
-  return isBlocked && isOfAddress(request) ? deadToken(device.token, outcome.reason) : outcome
+  return isBlocked && !canBePublic(request) ? deadToken(device.token, outcome.reason) : outcome
 }
 
-/** A push service does not have a private address. A name may have one for a while, while a name server gives a false answer. */
-const isOfAddress = ({ url }: providerHttp.ProviderHttpRequest) => isAddress(new URL(url).hostname.replace(/^\[|\]$/g, ''))
+/**
+ * Whether a push service to which a connection is not allowed can have a public address: a name may have a private one while a name server gives a
+ * false answer. An address, a port and a name of this machine (RFC 6761) stay as they are.
+ */
+function canBePublic(request: providerHttp.ProviderHttpRequest): boolean {
+  const url = new URL(request.url)
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  return isAllowedPort(url) && !isAddress(host) && host !== 'localhost' && !host.endsWith('.localhost')
+}
 
 /** A token is only dead if the settings are valid. They may have been saved when less was checked. */
 function withoutRequest(settings: Settings, { token }: PushTarget): ProviderResponse {
