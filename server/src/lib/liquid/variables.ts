@@ -37,7 +37,7 @@ export function variablesOf(text: string): Variable[] {
       ...variables.filter(({ names }) => !isOwn(names[0])).map((variable) => ({ ...variable, line: tag.line + variable.line - 1 })),
     )
     for (const name of locals) assigned.add(name)
-    if (LOOPS.has(tag.name ?? '')) loops.push(LOOP_VARIABLE.exec(tag.text)?.[1] ?? '')
+    if (LOOPS.has(tag.name ?? '')) loops.push(loopVariable(tag) ?? '')
     if (LOOP_ENDS.has(tag.name ?? '')) loops.pop()
   }
   return found
@@ -46,6 +46,11 @@ export function variablesOf(text: string): Variable[] {
 const LOOPS = new Set(['for', 'tablerow'])
 const LOOP_ENDS = new Set(['endfor', 'endtablerow'])
 const LOOP_VARIABLE = /^\{%-?\s*\w+\s+([^\s]+)\s+in\b/
+
+/** The variable of a loop that a tag begins. */
+export const loopVariable = ({ name, text }: Pick<LiquidTag, 'name' | 'text'>): string | undefined =>
+  LOOPS.has(name ?? '') ? LOOP_VARIABLE.exec(text)?.[1] : undefined
+
 const isLoopState = (name: string, loops: string[]) => loops.length > 0 && (name === 'forloop' || name === 'tablerowloop')
 
 type Analysis = { variables: Variable[]; locals: string[] }

@@ -1,5 +1,5 @@
-import { analysed } from '../../../lib/liquid/liquid.ts'
-import { variablesOf } from '../../../lib/liquid/variables.ts'
+import { analysed, type LiquidTag } from '../../../lib/liquid/liquid.ts'
+import { loopVariable, variablesOf } from '../../../lib/liquid/variables.ts'
 import { readHtml } from '../../../lib/markup/html-reader.ts'
 import { maskLiquid, piecesIn } from '../../../lib/markup/liquid-mask.ts'
 import { lint } from './lint.ts'
@@ -33,21 +33,57 @@ export const noUnsubscribeLink = lint({
       finds: [],
     },
     { content: { subject: 's', html: '{% capture u %}{{ unsubscribe_url }}{% endcapture %}<a href="{{ u }}">Stop</a>' }, finds: [] },
+    { content: { subject: 's', html: '{% capture u %}{{ unsubscribe_url }}{% endcapture %}<a href="{{ x }}">Stop</a>' }, finds: ['html'] },
+    {
+      content: {
+        subject: 's',
+        html: '{% assign all = unsubscribe_url | split: "," %}{% for u in all %}<a href="{{ u }}">Stop</a>{% endfor %}',
+      },
+      finds: [],
+    },
+    {
+      content: {
+        subject: 's',
+        html: '{% assign all = unsubscribe_url | split: "," %}{% tablerow u in all %}<a href="{{ u }}">Stop</a>{% endtablerow %}',
+      },
+      finds: [],
+    },
+    {
+      content: {
+        subject: 's',
+        html: '{% assign all = unsubscribe_url | split: "," %}{% for u in all %}<a href="{{ x }}">Stop</a>{% endfor %}',
+      },
+      finds: ['html'],
+    },
     { content: { subject: 's', html: '{% if x %}<a href="{% echo unsubscribe_url %}">Stop</a>{% endif %}' }, finds: [] },
     { content: { subject: 's', html: 'x' }, about: { isTransactional: true }, finds: [] },
   ],
 })
 
-/** Whether one of the links is written outside the comments of the markup, by its own name or that of a variable it is assigned to. */
+/** Whether one of the links is written outside the comments of the markup, by its own name or that of a variable that has its value. */
 function writesWayOut(text: string): boolean {
   const masked = maskLiquid(text)
   const seen = readHtml(masked).filter(({ kind }) => kind !== 'comment')
   const shown = new Set(seen.flatMap(({ begin, end }) => piecesIn(masked, masked.text.slice(begin, end))))
   const names = new Set(WAYS_OUT)
-  for (const [number, { name, text }] of masked.pieces.entries()) {
-    if (!variablesOf(text).some(({ names: [root = ''] }) => names.has(root))) continue
-    if (name === 'assign') for (const local of Object.keys(analysed(text).locals)) names.add(local)
-    else if ((name === null || WRITING.includes(name)) && shown.has(number)) return true
+  // The variables into which the tags at this place write, instead of into the email.
+  const writtenTo: string[] = []
+  for (const [number, tag] of masked.pieces.entries()) {
+    if (tag.name === 'capture') writtenTo.push(...Object.keys(analysed(`${tag.text}{% endcapture %}`).locals))
+    if (tag.name === 'endcapture') writtenTo.pop()
+    if (!variablesOf(tag.text).some(({ names: [root = ''] }) => names.has(root))) continue
+    for (const name of assignedBy(tag)) names.add(name)
+    const target = writtenTo.at(-1)
+    if (tag.name !== null && !WRITING.includes(tag.name)) continue
+    if (target !== undefined) names.add(target)
+    else if (shown.has(number)) return true
   }
   return false
+}
+
+/** The variables that get a value from what a tag reads. */
+function assignedBy(tag: LiquidTag): string[] {
+  if (tag.name === 'assign') return Object.keys(analysed(tag.text).locals)
+  const variable = loopVariable(tag)
+  return variable === undefined ? [] : [variable]
 }
