@@ -1,13 +1,17 @@
 import { CHANNELS } from '../../../lib/shapes.ts'
 import { lint } from './lint.ts'
-import { beginningOf, elementsOf, LINKS } from './reading.ts'
+import { beginningOf, type Element, elementsOf, LINKS } from './reading.ts'
 
 export const brokenHref = lint({
   severity: 'error',
   channels: CHANNELS,
-  find: (template) =>
-    elementsOf(template).flatMap(({ param, name, line, values }) => {
-      const href = LINKS.has(name) ? values('href').find(isBroken) : undefined
+  find(template) {
+    const elements = elementsOf(template)
+    const bases = navbarBases(elements)
+    return elements.flatMap((element) => {
+      const { param, name, line, values } = element
+      const base = bases.get(element) ?? ''
+      const href = LINKS.has(name) ? values('href').find((href) => isBroken(base + href)) : undefined
       if (href === undefined) return []
       return [
         {
@@ -16,7 +20,8 @@ export const brokenHref = lint({
           message: `The link \`${href.slice(0, 100)}\` does not work in an email. Use a full URL with \`https://\`.`,
         },
       ]
-    }),
+    })
+  },
   examples: [
     {
       content: {
@@ -41,8 +46,43 @@ export const brokenHref = lint({
     { content: { subject: 's', html: '<a href="www.{{ a }}">\n<a href="shop/{{ a }}">' }, finds: ['html:1', 'html:2'] },
     { content: { subject: 's', html: '<a {% if a %}href="https://e.com"{% else %}href="#"{% endif %}>' }, finds: ['html:1'] },
     { content: { subject: 's', mjml: '<mj-button href="#">x</mj-button>' }, finds: ['mjml:1'] },
+    {
+      content: {
+        subject: 's',
+        mjml: '<mj-body><mj-navbar base-url="https://e.com"><mj-navbar-link href="/shop"></mj-navbar>\n<mj-navbar><mj-navbar-link href="/shop">',
+      },
+      finds: ['mjml:2'],
+    },
+    {
+      content: {
+        subject: 's',
+        mjml: '<mj-attributes><mj-navbar base-url="https://e.com" /></mj-attributes><mj-body><mj-navbar><mj-navbar-link href="/shop"></mj-navbar>\n<mj-button href="/shop">',
+      },
+      finds: ['mjml:2'],
+    },
+    {
+      content: { subject: 's', mjml: '<mj-body><mj-navbar base-url="{% if a %}https://a.com{% endif %}"><mj-navbar-link href="/shop">' },
+      finds: [],
+    },
   ],
 })
+
+/** What MJML puts before the addresses of links in a navigation bar. In the head of a template, it is set for all of them. */
+function navbarBases(elements: Element[]): Map<Element, string> {
+  const bases = new Map<Element, string>()
+  let ofAll = ''
+  let base = ''
+  let isInBody = false
+  for (const element of elements) {
+    if (element.name === 'mj-body') isInBody = true
+    if (element.name === 'mj-navbar') {
+      base = element.attribute('base-url') ?? ofAll
+      if (!isInBody) ofAll = base
+    }
+    if (element.name === 'mj-navbar-link') bases.set(element, base)
+  }
+  return bases
+}
 
 function isBroken(href: string): boolean {
   const beginning = beginningOf(href)

@@ -2,7 +2,7 @@ import { CHANNELS } from '../../../lib/shapes.ts'
 import { lint } from './lint.ts'
 import { elementsOf, isUrlMember, textsOf } from './reading.ts'
 
-const ADDRESSES = ['href', 'src', 'background', 'background-url', 'action']
+const ADDRESSES = ['href', 'src', 'background', 'background-url', 'base-url', 'action']
 
 export const insecureLink = lint({
   severity: 'warning',
@@ -28,6 +28,7 @@ export const insecureLink = lint({
       content: { subject: 's', html: '<a href="https://example.com/?u=http://x">x</a><html xmlns="http://www.w3.org/1999/xhtml">' },
       finds: [],
     },
+    { content: { subject: 's', mjml: '<mj-navbar base-url="http://example.com">' }, finds: ['mjml:1'] },
     { channel: 'webhook', content: { endpoint: 'HTTP://example.com' }, finds: ['endpoint'] },
     { channel: 'push', content: { title: 't', body: 'b', url: 'app://home' }, finds: [] },
   ],

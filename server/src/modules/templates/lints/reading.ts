@@ -16,7 +16,7 @@ export function textsOf(value: unknown, param = ''): { param: string; text: stri
 }
 
 /** An element of HTML or MJML. */
-type Element = {
+export type Element = {
   param: string
   name: string
   line: number
