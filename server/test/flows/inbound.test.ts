@@ -99,6 +99,13 @@ describe('a bounce', () => {
     ])
   })
 
+  test('that returns a large email whole is read', async () => {
+    await using kim = await sentToKim()
+    const returned = [`Message-ID: ${kim.messageId}`, '', ...new Array(20_000).fill('x'.repeat(76))]
+    expect((await kim.report(bounceMail({ returned }), REPORTS)).content).toBe('250 2.0.0 received')
+    expect(await suppressed(kim.w)).toEqual([['kim@example.com', 'hard_bounce']])
+  })
+
   test('that names an address of this server suppresses nothing', async () => {
     await using kim = await sentToKim({ MTA_ADDRESSES: '203.0.113.9' })
     await kim.report(bounceMail({ status: '5.1.0', diagnostic: '550 5.1.0 Rejected [203.0.113.9]' }))

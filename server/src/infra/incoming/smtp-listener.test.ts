@@ -4,9 +4,12 @@ import { networkInterfaces } from 'node:os'
 import { connect as connectTls } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { describe, expect, inject, test } from 'vitest'
+import { createTestClock } from '../../../test/test-clock.ts'
+import { SOON } from '../../../test/wait.ts'
 import { issueCertificate, loadOrCreateAuthority } from '../outgoing/dev-authority.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { createLog } from '../runtime/log.ts'
+import { createContentMemory } from './content.ts'
 import { openSmtpListener, type ReceivedMail, type SmtpListenerOptions, type SmtpProtocol } from './smtp-listener.ts'
 
 const PASSWORD = 'secret'
@@ -24,6 +27,8 @@ async function listening(options: Partial<SmtpListenerOptions<string>> = {}, pro
     recipientsMax: 3,
     connectionsMax: 10,
     connectionsPerAddressMax: 10,
+    memory: createContentMemory(1_000_000),
+    clock: systemClock,
     log: createLog('silent'),
     protocol: {
       async checkSender() {
@@ -128,6 +133,78 @@ describe('an email over SMTP', () => {
       },
     )
     expect(await talk(server.port, [...ENVELOPE, 'x\r\n.\r\n'], /^451 /m)).toContain('451 4.3.0 ')
+  })
+})
+
+describe('the memory for emails that come in', () => {
+  const LARGE = `${'x'.repeat(150_000)}\r\n`
+  const little = () => ({ bytesMax: 1_000_000, memory: createContentMemory(200_000) })
+  const submit = (port: number, text: string) => talk(port, [...ENVELOPE, `${text}.\r\n`], /^(452|250 2\.0\.0 queued)/m)
+
+  /** A client that sends most of an email, and then nothing. */
+  async function stalled(port: number): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'data')
+    for (const text of ENVELOPE) {
+      socket.write(text)
+      await once(socket, 'data')
+    }
+    socket.write(LARGE)
+    return socket
+  }
+
+  test('is shared by all connections: while it is full, large emails are refused for now, and small ones are accepted', async () => {
+    await using server = await listening(little())
+    const client = await stalled(server.port)
+    await expect.poll(() => submit(server.port, LARGE), SOON).toMatch(/^452 4\.3\.1 /m)
+    expect(await submit(server.port, 'x\r\n')).toContain('queued')
+    client.destroy()
+    await expect.poll(() => submit(server.port, LARGE), SOON).toContain('queued')
+    expect(String(server.mails.at(-1)?.content)).toBe(LARGE)
+  })
+
+  test('is free again after each email, also after one that was refused', async () => {
+    await using server = await listening(little())
+    for (let at = 0; at < 3; at++) expect(await submit(server.port, LARGE)).toContain('queued')
+    expect(await submit(server.port, LARGE + LARGE)).toContain('452 4.3.1 ')
+    expect(await submit(server.port, LARGE)).toContain('queued')
+  })
+
+  test('is taken until the email is stored', async () => {
+    const storing = Promise.withResolvers<void>()
+    const receive = async (mail: ReceivedMail) => {
+      if (mail.content.length > LARGE.length) await storing.promise
+      return { accepted: '2.0.0 queued' }
+    }
+    await using server = await listening(little(), { receive })
+    const first = submit(server.port, `${LARGE}x\r\n`)
+    await expect.poll(() => submit(server.port, LARGE), SOON).toMatch(/^452 4\.3\.1 /m)
+    storing.resolve()
+    expect(await first).toContain('queued')
+    expect(await submit(server.port, LARGE)).toContain('queued')
+  })
+
+  test('is not taken by what the protocol does not read', async () => {
+    await using server = await listening({ ...little(), bytesKept: 70_000 })
+    const client = await stalled(server.port)
+    expect(await submit(server.port, LARGE + LARGE)).toContain('queued')
+    client.destroy()
+    expect(String(server.mails[0]?.content)).toBe('x'.repeat(70_000))
+  })
+
+  test('is not taken for ever by a client that keeps sending: after ten minutes it is disconnected', async () => {
+    const clock = createTestClock()
+    await using server = await listening({ ...little(), clock })
+    const client = await stalled(server.port)
+    let heard = ''
+    client.setEncoding('latin1').on('data', (text: string) => (heard += text))
+    client.write('x\r\n')
+    clock.advance('9 minutes')
+    await expect.poll(() => submit(server.port, LARGE), SOON).toMatch(/^452 4\.3\.1 /m)
+    clock.advance('1 minute')
+    await once(client, 'close')
+    expect(heard).toMatch(/^421 4\.4\.2 /)
+    expect(await submit(server.port, LARGE)).toContain('queued')
   })
 })
 

@@ -6,8 +6,10 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { domainToASCII } from 'node:url'
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import type { Clock } from '../../lib/clock.ts'
 import { isLoopback } from '../../lib/networks.ts'
 import type { Log } from '../runtime/log.ts'
+import { type Content, type ContentMemory, withContent } from './content.ts'
 import { StrictServer } from './strict-connection.ts'
 
 /** A refusal: the reply code, and a text that begins with the enhanced status code. */
@@ -50,10 +52,15 @@ export type SmtpListenerOptions<L> = {
   /** Encryption from the first byte. Needs `tls`. */
   isImplicit?: boolean
   bytesMax: number
+  /** What the protocol reads of an email: its beginning. Without it, all. */
+  bytesKept?: number
+  /** Where emails are until they are stored. Several listeners may share it. */
+  memory: ContentMemory
   recipientsMax: number
   connectionsMax: number
   connectionsPerAddressMax: number
   protocol: SmtpProtocol<L>
+  clock: Clock
   log: Log
 }
 
@@ -77,7 +84,7 @@ export async function openSmtpListener<L>(options: SmtpListenerOptions<L>): Prom
 const OTHER_COMMANDS = ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD']
 
 function serverOptions<L>(options: SmtpListenerOptions<L>) {
-  const { protocol, tls, name, log } = options
+  const { protocol, tls, name } = options
   const disabled = [...OTHER_COMMANDS, ...(tls && !options.isImplicit ? [] : ['STARTTLS']), ...(protocol.logIn ? [] : ['AUTH'])]
   const counted = connectionCounts()
   return {
@@ -102,7 +109,7 @@ function serverOptions<L>(options: SmtpListenerOptions<L>) {
     socketTimeout: IDLE_MS,
     closeTimeout: CLOSE_MS,
     disabledCommands: disabled,
-    ...handlersOf(protocol, log),
+    ...handlersOf(options),
     onConnect(session: SMTPServerSession, done: (error?: Error | null) => void) {
       const { remoteAddress: address } = session
       session.disabledCommands = session.secure || isLoopback(address) ? disabled : [...disabled, 'AUTH']
@@ -139,7 +146,7 @@ function connectionCounts() {
 
 type Done<T = never> = (error?: Error | null, result?: T) => void
 
-function handlersOf<L>(protocol: SmtpProtocol<L>, log: Log) {
+function handlersOf<L>({ protocol, log, memory, clock, bytesMax, bytesKept = bytesMax }: SmtpListenerOptions<L>) {
   const answer = <T>(done: Done<T>, work: () => Promise<SmtpRefusal | T | undefined>) =>
     void work().then(
       (result) => (isRefusal(result) ? done(failure(result)) : done(null, result)),
@@ -169,14 +176,22 @@ function handlersOf<L>(protocol: SmtpProtocol<L>, log: Log) {
         async () => needsUtf8(address, session) ?? ((await protocol.checkRecipient(asciiDomain(address), clientOf<L>(session))) as never),
       ),
     onData: (stream: SMTPServerDataStream, session: SMTPServerSession, done: Done<string>) =>
-      answer(done, async () => {
-        const content = await contentOf(stream)
-        // The size is refused by the server, and a lost client needs no reply.
-        if (!content) return undefined
-        const result = await protocol.receive(mailOf(content, session), clientOf<L>(session))
-        return 'accepted' in result ? result.accepted : result
-      }),
+      answer(done, () =>
+        withContent(stream, { memory, clock, bytesKept }, async (content) => {
+          if (content.is !== 'whole') return REFUSED[content.is]
+          const result = await protocol.receive(mailOf(content.bytes, session), clientOf<L>(session))
+          return 'accepted' in result ? result.accepted : result
+        }),
+      ),
   }
+}
+
+/** The reply to an email that did not come in. */
+const REFUSED: Record<Exclude<Content['is'], 'whole'>, SmtpRefusal | undefined> = {
+  // The server refuses the size itself, and a lost client needs no reply.
+  refused: undefined,
+  full: { code: 452, text: '4.3.1 Too much email is coming in. Try again later.' },
+  late: { code: 421, text: '4.4.2 The email took too long. Connect again.' },
 }
 
 const isRefusal = (result: unknown): result is SmtpRefusal => typeof result === 'object' && result !== null && 'text' in result
@@ -201,20 +216,6 @@ function asciiDomain(address: string): string {
   const at = address.lastIndexOf('@') + 1
   const domain = address.slice(at)
   return at === 0 || isAscii(domain) ? address : address.slice(0, at) + (domainToASCII(domain) || domain)
-}
-
-/** The email, or null if it was too large or its client was lost. */
-async function contentOf(stream: SMTPServerDataStream): Promise<Buffer | null> {
-  let chunks: Buffer[] = []
-  try {
-    for await (const chunk of stream) {
-      if (stream.sizeExceeded) chunks = []
-      else chunks.push(chunk as Buffer)
-    }
-  } catch {
-    return null
-  }
-  return stream.sizeExceeded ? null : Buffer.concat(chunks)
 }
 
 function mailOf(content: Buffer, { envelope }: SMTPServerSession): ReceivedMail {
