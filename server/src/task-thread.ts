@@ -17,6 +17,7 @@ const tasks = [
   imports.readNextRows,
   journeys.renderTexts,
   messages.checkSandboxContent,
+  messages.hashBody,
   messages.readSubmitted,
   messages.renderMessage,
   mta.readMailReport,

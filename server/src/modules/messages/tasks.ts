@@ -1,6 +1,7 @@
 /** What worker threads do with messages. */
 import { task } from '../../infra/threads/task.ts'
 import type { Channel } from '../../lib/channels.ts'
+import { bodyHashOf, divideMail } from '../../lib/dkim/canonical.ts'
 import { findingsInRendered } from '../templates/tasks.ts'
 import { linksIn } from './sandbox/sandbox-links.ts'
 import { type PackedMessage, packMessage } from './sending/packed-message.ts'
@@ -22,6 +23,13 @@ export const renderMessage = task({
 export const readSubmitted = task({
   name: 'messages.readSubmitted',
   run: (_tools, _shared: null, content: Uint8Array) => readContent(content),
+})
+
+/** Hashes the body of an email for its signatures. */
+export const hashBody = task({
+  name: 'messages.hashBody',
+  run: (_tools, _shared: null, { buffer, byteOffset, length }: Uint8Array) =>
+    bodyHashOf(divideMail(Buffer.from(buffer, byteOffset, length)).body),
 })
 
 /** Reads the problems and the links of a message that the sandbox captured. */

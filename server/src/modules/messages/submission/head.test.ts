@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { fromAddress, is8Bit, isUtf8Head, onlyValue, preparedMail, readHead } from './head.ts'
+import { fromAddress, type Head, is8Bit, isUtf8Head, onlyValue, preparedMail, readHead } from './head.ts'
 
 const headOf = (...lines: string[]) => {
   const head = readHead(Buffer.from(`${lines.join('\r\n')}\r\n\r\nbody\r\n`))
   if (!head) throw new Error('The headers cannot be read.')
   return head
 }
+
+const prepared = (head: Head, added: { messageId: string; date: Date }) => Buffer.concat(preparedMail(head, added))
 
 describe('the headers of a submitted email', () => {
   test.each([
@@ -41,7 +43,7 @@ describe('the headers of a submitted email', () => {
       '\tb',
     )
     const added = { messageId: '<key@example.com>', date: new Date('2026-11-23T09:00:00Z') }
-    expect(preparedMail(head, added).toString()).toBe(
+    expect(prepared(head, added).toString()).toBe(
       [
         'Message-ID: <key@example.com>',
         'Date: Mon, 23 Nov 2026 09:00:00 +0000',
@@ -58,13 +60,13 @@ describe('the headers of a submitted email', () => {
   test('lose an ARC chain that cannot be valid', () => {
     const raw = 'From: kim@example.com\r\nMessage-ID: <own@x>\r\nDate: today'
     const head = headOf('ARC-Seal: i=1; cv=none;', '\tb=x', 'ARC-Authentication-Results: i=1; example.org', raw)
-    expect(preparedMail(head, { messageId: '<key@x>', date: new Date(0) }).toString()).toBe(`${raw}\r\n\r\nbody\r\n`)
+    expect(prepared(head, { messageId: '<key@x>', date: new Date(0) }).toString()).toBe(`${raw}\r\n\r\nbody\r\n`)
   })
 
   test('keep their Message-ID, their date and their bytes', () => {
     const raw = Buffer.from('From: kim@example.com\r\nMESSAGE-ID: <own@x>\r\nDate: today\r\nSubject: h\xe9 \xc3\xa9\r\n\r\n\xff', 'latin1')
     const head = readHead(raw)
-    expect(head && preparedMail(head, { messageId: '<key@x>', date: new Date(0) })).toEqual(raw)
+    expect(head && prepared(head, { messageId: '<key@x>', date: new Date(0) })).toEqual(raw)
     expect([head && isUtf8Head(head), is8Bit(raw), is8Bit(Buffer.from('x'))]).toEqual([true, true, false])
   })
 })

@@ -1,4 +1,5 @@
 /** The headers of an email that an application submits: what is read of them, and what is changed. Pure. */
+import { isAscii } from 'node:buffer'
 import addressparser from 'nodemailer/lib/addressparser'
 import { withoutFailedChain } from '../../../lib/arc.ts'
 import { isEmail } from '../../../lib/email.ts'
@@ -50,8 +51,11 @@ export function fromAddress(head: Head): string | null {
 /** Recipients that are hidden, and what only the last server may add. */
 const REMOVED: readonly string[] = ['bcc', 'resent-bcc', 'return-path']
 
-/** The email without `Bcc`, `Resent-Bcc`, `Return-Path` and a failed ARC chain. `Message-ID` and `Date` are added if they are missing. */
-export function preparedMail(head: Head, added: { messageId: string; date: Date }): Buffer {
+/**
+ * The email without `Bcc`, `Resent-Bcc`, `Return-Path` and a failed ARC chain, in pieces, so that a large body is not copied. `Message-ID` and `Date`
+ * are added if they are missing.
+ */
+export function preparedMail(head: Head, added: { messageId: string; date: Date }): Buffer[] {
   const has = (name: string) => head.headers.some((header) => header.name === name)
   const lines = [
     ...(has('message-id') ? [] : [`Message-ID: ${added.messageId}`]),
@@ -60,11 +64,11 @@ export function preparedMail(head: Head, added: { messageId: string; date: Date 
       .filter(({ name }) => !REMOVED.includes(name))
       .map(({ raw }) => raw),
   ]
-  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}${END}`, 'latin1'), head.body])
+  return [Buffer.from(`${lines.join('\r\n')}${END}`, 'latin1'), head.body]
 }
 
 /** Whether the headers have bytes outside ASCII, which a mail host must be able to take (SMTPUTF8). */
 export const isUtf8Head = ({ headers }: Head): boolean => headers.some(({ raw }) => is8Bit(Buffer.from(raw, 'latin1')))
 
 /** Whether the email has bytes outside ASCII (8BITMIME). */
-export const is8Bit = (content: Buffer): boolean => content.some((byte) => byte > 0x7f)
+export const is8Bit = (content: Buffer): boolean => !isAscii(content)

@@ -2,7 +2,8 @@
 import type { ReceivedMail, SmtpRefusal } from '../../../infra/incoming/smtp-listener.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { takeQuota } from '../../../infra/runtime/quota.ts'
-import { signMail } from '../../../lib/dkim/sign.ts'
+import { sharedBytes } from '../../../infra/threads/shared-bytes.ts'
+import { signaturesOf } from '../../../lib/dkim/sign.ts'
 import type { KeyId, MessageId } from '../../../lib/ids.ts'
 import { connectProvider } from '../../channels/index.ts'
 import { sendingDomainOf } from '../../domains/index.ts'
@@ -12,13 +13,15 @@ import { messageKey } from '../message-key.ts'
 import { newMessageId } from '../messages.queries.ts'
 import { insertSubmittedSandboxMessage } from '../sandbox/queries.ts'
 import { TRANSACTIONAL } from '../schema.ts'
-import { readSubmitted } from '../tasks.ts'
+import { hashBody, readSubmitted } from '../tasks.ts'
 import type { SubmittedContent } from './content.ts'
 import { fromAddress, type Head, is8Bit, isUtf8Head, onlyValue, preparedMail, readHead } from './head.ts'
 import { recordRefusal } from './refusals.ts'
 
 /** The quota of recipients a day. */
 const QUOTA = 'submitted-messages-per-day'
+/** The bodies of larger emails are hashed by a thread. */
+const HASHED_AT_ONCE_BYTES_MAX = 65_536
 
 type Submission = { id: MessageId; keyId: KeyId; mail: ReceivedMail; head: Head; from: string; messageId: string; date: Date }
 
@@ -47,10 +50,11 @@ async function queue(ctx: ProjectCtx, submission: Submission): Promise<MessageId
   const { id, keyId, mail, head, from, messageId, date } = submission
   const domain = await sendingDomainOf(ctx, domainOf(from))
   if (!domain?.is_verified) return refusal(550, `5.7.1 ${domainOf(from)} is not a verified sending domain of this project.`)
-  const content = await signMail(preparedMail(head, { messageId, date }), domain.dkim, date)
+  const prepared = sharedBytes(...preparedMail(head, { messageId, date }))
+  const signatures = await signaturesOf(prepared, domain.dkim, date, { bodyHash: await largeBodyHash(ctx, prepared) })
   const to = mail.recipients.map(({ address }) => address)
-  const stored = await deflateContent(content)
-  return accepted(ctx, submission, content.length, (ctx) =>
+  const content = await deflateContent(...signatures, prepared)
+  return accepted(ctx, submission, content.size, (ctx) =>
     enqueueMail(ctx, [
       {
         id,
@@ -63,14 +67,22 @@ async function queue(ctx: ProjectCtx, submission: Submission): Promise<MessageId
         return_domain: domain.return_path,
         rfc_message_id: messageId,
         to,
-        content: stored,
-        needs_8bit: is8Bit(content),
+        content,
+        needs_8bit: is8Bit(prepared),
         needs_smtp_utf8: isUtf8Head(head) || [from, ...to].some((address) => !/^[\x20-\x7e]*$/.test(address)),
         expires_at: expiresAt(TRANSACTIONAL, date),
         reports: requestedReports(mail),
       },
     ]),
   )
+}
+
+/** Undefined for a small email, and for one that takes a thread too long: those are hashed as they are signed. */
+async function largeBodyHash(ctx: ProjectCtx, content: Buffer): Promise<string | undefined> {
+  if (content.length <= HASHED_AT_ONCE_BYTES_MAX) return undefined
+  // The memory for emails that come in limits how many wait, so that none is refused for it.
+  const hashed = await ctx.threads.run({ ...ctx, caller: { kind: 'system' } }, hashBody, content)
+  return 'value' in hashed ? hashed.value : undefined
 }
 
 /** What the client asks mail hosts to report (RFC 3461). */
@@ -82,7 +94,7 @@ const requestedReports = ({ envid, ret, recipients }: ReceivedMail): RequestedRe
 
 async function keepInSandbox(ctx: ProjectCtx, submission: Submission): Promise<MessageId | SmtpRefusal> {
   const { id, mail, head, messageId, date } = submission
-  const content = preparedMail(head, { messageId, date })
+  const content = sharedBytes(...preparedMail(head, { messageId, date }))
   const read = await ctx.threads.run(ctx, readSubmitted, content)
   const shown: SubmittedContent = 'value' in read ? read.value : { subject: '', html: '', text: '' }
   const to = mail.recipients.map(({ address }) => address).join(', ')

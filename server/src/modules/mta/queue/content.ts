@@ -4,7 +4,7 @@
  * what it does, even on the main thread; larger ones outside of the event loop.
  */
 import { promisify } from 'node:util'
-import { constants, deflate, deflateSync, inflate, inflateSync } from 'node:zlib'
+import { constants, createDeflate, deflateSync, inflate, inflateSync } from 'node:zlib'
 
 export type StoredContent = {
   deflated: Buffer
@@ -16,7 +16,6 @@ export type StoredContent = {
 const AT_ONCE_BYTES_MAX = 65_536
 const FAST = { level: constants.Z_BEST_SPEED }
 
-const deflated = promisify<Buffer, object, Buffer>(deflate)
 const inflated = promisify<Buffer, Buffer>(inflate)
 
 /** Where the pieces of usual ones are put together. */
@@ -28,11 +27,21 @@ const DEFLATED_BYTES_MIN = 1024
 /** Deflates the content of an email, which is in one or more pieces. */
 export async function deflateContent(...pieces: Buffer[]): Promise<StoredContent> {
   const size = pieces.reduce((sum, { length }) => sum + length, 0)
-  if (size > AT_ONCE_BYTES_MAX) return { deflated: await deflated(Buffer.concat(pieces), FAST), size }
+  if (size > AT_ONCE_BYTES_MAX) return { deflated: await deflatedLarge(pieces), size }
   let filled = 0
   for (const piece of pieces) filled += piece.copy(whole, filled)
   const chunkSize = Math.max(DEFLATED_BYTES_MIN, Math.ceil(size / DEFLATED_SHARE))
   return { deflated: deflateSync(whole.subarray(0, size), { ...FAST, chunkSize }), size }
+}
+
+/** The pieces are not put together: the copy of a large email would take the main thread long. */
+async function deflatedLarge(pieces: Buffer[]): Promise<Buffer> {
+  const stream = createDeflate({ ...FAST, chunkSize: AT_ONCE_BYTES_MAX })
+  for (const piece of pieces) stream.write(piece)
+  stream.end()
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }
 
 /** More than is needed, so that all of it comes in one piece. */
