@@ -6,6 +6,7 @@ import { sql } from '../../src/infra/postgres/db.ts'
 import type { MessageId } from '../../src/lib/ids.ts'
 import { openMailListeners } from '../../src/mail-listeners.ts'
 import { returnPathFor } from '../../src/modules/mta/index.ts'
+import { mailWorld } from '../mail-queue.ts'
 import { answerOrders, order, sendOver } from '../mailing.ts'
 import { openRelay } from '../relay.ts'
 import { bounceMail, complaintMail, smtpSend, smtpTalk } from '../reports.ts'
@@ -329,6 +330,25 @@ describe('a complaint', () => {
         data: { message_id: kim.id, to: 'kim@example.com', suppressed: isSuppressed, unsubscribed: false },
       },
     ])
+  })
+
+  test.each<[string, string[], string]>([
+    ['hides its recipient is of the user', [], 'user'],
+    ['names the copy is of the copy', ['Original-Rcpt-To: archive@both.example.org'], 'archive'],
+    ['names another address is of the user, whose mailbox forwards', ['Original-Rcpt-To: forward@example.net'], 'user'],
+  ])('about an email that had a copy at the same domain, and %s', async (_, fields, whose) => {
+    await using w = await mailWorld({ INBOUND_PORT: '0' })
+    await using listeners = await openMailListeners(w.ctx, authenticator.authenticate)
+    w.internet.domain('both.example.org', 'mx.both.example.org')
+    const template = { from: 'Shop <shop@example.com>', subject: 'Thanks', html: '<p>Thanks</p>', bcc: 'archive@both.example.org' }
+    expect((await w.put(`/api/client/campaigns/${w.campaign.id}/templates/en`, template)).status).toBe(200)
+    const user = await w.mailTo('both.example.org')
+    await w.events()
+    const returnPath = w.internet.mx.hosts.get('mx.both.example.org')?.mails[0]?.from ?? ''
+    await smtpSend(listeners.ports.INBOUND_PORT ?? 0, returnPath, complaintMail('abuse', fields))
+    const to = whose === 'user' ? user : 'archive@both.example.org'
+    expect(await suppressed(w)).toEqual([[to, 'complaint']])
+    expect(await w.events()).toMatchObject([{ type: 'incoming-report.abuse-report', data: { to, unsubscribed: whose === 'user' } }])
   })
 
   test.each(['not-spam', 'auth-failure'])('is not what has the type %s', async (type) => {

@@ -135,7 +135,10 @@ type Applied = { recipient: ReportedRecipient | null; report: Unmatched }
 const mailOf = ({ recipient }: Applied) =>
   recipient ? { mail: { from: recipient.mail_from, rfc_message_id: recipient.rfc_message_id } } : {}
 
-const isOfMessage = ({ recipient }: Applied): boolean => recipient === null || (recipient.source === 'message' && recipient.no === 0)
+const isOfMessage = ({ recipient }: Applied): boolean => recipient === null || isUser(recipient)
+
+/** Whether it is the user that a message went to, and not a copy. */
+const isUser = ({ source, no }: ReportedRecipient): boolean => source === 'message' && no === 0
 
 async function noteComplaint(ctx: InTx, path: ReturnPath, { recipient, report: { what } }: Applied): Promise<void> {
   if (what === 'fraud' || what === 'virus') ctx.log.warn({ message_id: path.mail_id, complaint: what }, 'complaint received')
@@ -147,7 +150,7 @@ type ReadingNow = { at: Date; ownAddresses(): readonly string[] }
 
 /**
  * The recipients that a report is about, with what it says of each, if that changes anything: the only one that its return path is of, or those of
- * these that it names. A complaint comes from one.
+ * these that it names. A complaint comes from one; hosts hide addresses in it, so that it is from the user of a message unless it names a copy.
  */
 function readOf(
   recipients: ReportedRecipient[],
@@ -157,7 +160,8 @@ function readOf(
   if (report.is === 'feedback') {
     const read = ofFeedback(report.feedback, now.at)
     if (recipients.length === 0) return [{ recipient: null, read }]
-    const recipient = recipients.length === 1 ? recipients[0] : recipients.find(({ address }) => isNamed(address, report.feedback))
+    const named = recipients.find(({ address }) => isNamed(address, report.feedback))
+    const recipient = recipients.length === 1 ? recipients[0] : (named ?? recipients.find(isUser))
     return recipient ? [{ recipient, read }] : []
   }
   if (recipients.length === 0) return [{ recipient: null, read: ofDelivery(worstOf(report.deliveries), now) }]
