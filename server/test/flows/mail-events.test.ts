@@ -152,6 +152,30 @@ test.each<[string, MxBehaviour['script'], number]>([
   expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toHaveLength(suppressions)
 })
 
+test.each([
+  ['no other host accepts email', false, 0],
+  ['another host accepts email', true, 1],
+])('three emails that expire on different days without a reply of any host, while %s', async (_, isOnline, suppressions) => {
+  await using w = await mailWorld()
+  const host = (name: string, behaviour: MxBehaviour) => {
+    w.internet.host(`mx.${name}`, behaviour)
+    w.internet.domain(name, `mx.${name}`)
+    return name
+  }
+  const address = await w.mailTo(host('gone.example.org', { script: { GREETING: ends('close') } }))
+  if (isOnline) host('there.example.org', {})
+  for (let email = 0; email < 3; email++) {
+    if (email > 0) await order(w, address.split('@')[0] as string)
+    await w.events()
+    w.advance('12 hours')
+    if (isOnline) await w.mailTo('there.example.org')
+    await w.events()
+    w.advance('60 hours')
+    await w.events()
+  }
+  expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toHaveLength(suppressions)
+})
+
 describe('what the DNS says decides the events of an attempt', () => {
   test.each<[string, (domain: string) => ZoneRecords | null, string[]]>([
     ['the domain does not exist', () => null, ['mx-lookup-failed', 'ip-lookup-failed', ...REFUSED]],

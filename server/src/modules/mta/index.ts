@@ -8,7 +8,7 @@
  * only this server can make one.
  */
 
-export { recordSiteComplaint } from './mail-site-days.ts'
+export { lastDeliveryBy, recordSiteComplaint } from './mail-site-days.ts'
 export { mailSiteRoutes } from './mail-site-routes.ts'
 export type { SiteResults } from './mail-sites.queries.ts'
 export { createProcessShare, projectLimitsOf, recordSiteResults } from './mail-sites.ts'

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { Instant } from '../../lib/shapes.ts'
 
 /** Counts a complaint about an email that went to a site. */
 export const addComplaint = (ctx: InTx, site: string) =>
@@ -8,6 +9,15 @@ export const addComplaint = (ctx: InTx, site: string) =>
     sql`insert into mail_site_hours as h (project_id, site, hour, delivered, deferred, bounced, complained)
         values (${ctx.projectId}, ${site}, date_trunc('hour', ${ctx.clock.now()}::timestamptz, 'UTC'), 0, 0, 0, 1)
         on conflict (project_id, site, hour) do update set complained = h.complained + 1`,
+  )
+
+const HourRow = Type.Object({ hour: Instant })
+
+/** The beginning of the last hour since an instant in which a host accepted an email of the project. */
+export const lastDeliveryHour = (ctx: InTx, since: Date) =>
+  ctx.db.first(
+    HourRow,
+    sql`select hour from mail_site_hours where project_id = ${ctx.projectId} and hour >= ${since} and delivered > 0 order by hour desc limit 1`,
   )
 
 const DayRow = Type.Object({

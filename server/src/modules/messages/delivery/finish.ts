@@ -6,9 +6,11 @@ import { distinct } from '../../../lib/shapes.ts'
 import { countWarmUp, type WarmUpOutcome } from '../../domains/index.ts'
 import {
   addTlsCounts,
+  type Classification,
   type CompletedMail,
   completeMails,
   DELIVER_JOBS,
+  lastDeliveryBy,
   lockMails,
   type MailRow,
   recordSiteResults,
@@ -158,20 +160,32 @@ function stateAfter({ id, state }: ReportedMessage, { outcome, classification, r
 }
 
 /** Counts bounces, and suppresses the addresses that have had enough, unless they were erased. Returns those. */
-function suppressBounced(ctx: InTx, done: MailAttempt[]): Promise<Set<string>> {
+async function suppressBounced(ctx: InTx, done: MailAttempt[]): Promise<Set<string>> {
   const bounced = done.flatMap(({ mail, decided }) =>
     decided.flatMap(({ recipient, classification }) =>
-      classification?.isBounce && mail.source !== 'report' && recipient.address !== ''
-        ? [
-            {
-              address: recipient.address,
-              label: classification.label,
-              suppresses: classification.suppresses,
-              source: { message_id: mail.id },
-            },
-          ]
-        : [],
+      classification?.isBounce && mail.source !== 'report' && recipient.address !== '' ? [{ mail, recipient, classification }] : [],
     ),
   )
-  return bounced.length === 0 ? Promise.resolve(new Set()) : recordBounces(ctx, bounced)
+  const counted = await withoutOutages(ctx, bounced)
+  const bounces = counted.map(({ mail, recipient, classification: { label, suppresses } }) => ({
+    address: recipient.address,
+    label,
+    suppresses,
+    source: { message_id: mail.id },
+  }))
+  return bounces.length === 0 ? new Set() : recordBounces(ctx, bounces)
+}
+
+type Bounced = { mail: MailRow; recipient: Decided['recipient']; classification: Classification }
+
+/**
+ * Without email that expired with no reply of any host, if no other email of the project was delivered in its time either: the network of this server
+ * may have been down, or its port 25 blocked.
+ */
+async function withoutOutages(ctx: InTx, bounced: Bounced[]): Promise<Bounced[]> {
+  const isUnanswered = ({ recipient, classification }: Bounced) => classification.label === 'expired' && !recipient.was_answered
+  const begunMs = bounced.filter(isUnanswered).map(({ mail }) => mail.created_at.getTime())
+  if (begunMs.length === 0) return bounced
+  const delivered = await lastDeliveryBy(ctx, new Date(Math.min(...begunMs)))
+  return bounced.filter((one) => !isUnanswered(one) || (delivered !== null && delivered > one.mail.created_at))
 }

@@ -14,7 +14,7 @@ const mail: MailRow = {
 const recipient: ClaimedRecipient = {
   ...{ project_id: 1 as ProjectId, mail_id: mail.id, no: 0, address: 'kim@example.org', domain: 'example.org', site: null },
   ...{ campaign_id: null, size: 900, attempts: 2, attempt: 2, due_at: AT, last_attempt_at: null, last_error: null, notify: null },
-  ...{ was_sender_refused: false, original_recipient: null, lease_token: 'a lease' },
+  ...{ was_sender_refused: false, was_answered: false, original_recipient: null, lease_token: 'a lease' },
 }
 const OWN_ADDRESS = '203.0.113.9'
 const ownAddresses = () => [OWN_ADDRESS]

@@ -112,7 +112,8 @@ export const claimedMail = sql`r.project_id, r.mail_id, r.no, r.address, r.domai
                   greatest(r.attempts, (r.history->-1->>'attempt')::integer + (r.history->-1->>'outcome' <> 'cancelled')::integer) as attempt,
                   case when ${isRetried} then (r.history->-1->>'at')::timestamptz end as last_attempt_at,
                   case when ${isRetried} then coalesce(r.history->-1->>'response', r.history->-1->>'detail') end as last_error,
-                  coalesce(${isRetried} and r.history->-1 ? 'sender_refused', false) as was_sender_refused`
+                  coalesce(${isRetried} and r.history->-1 ? 'sender_refused', false) as was_sender_refused,
+                  coalesce(${isRetried} and r.history->-1 ? 'response', false) as was_answered`
 
 /** How many recipients to claim of a project. */
 export type MailShare = { project_id: ProjectId; limit: number }
