@@ -1,6 +1,7 @@
 /** Checks in the DNS if a host points to this server, and if the project controls it. */
 import { isIP } from 'node:net'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
+import { storableText } from '../../lib/text.ts'
 import { txtNameOf, txtValueOf } from './sending/records.ts'
 
 /** The part of `dns.promises.Resolver` that is used. */
@@ -50,10 +51,10 @@ export type Answer = string[] | null
 
 const finding = (answers: Answer[], isYes: boolean): Finding => (isYes ? 'yes' : answers.includes(null) ? 'unknown' : 'no')
 
-/** Makes one query. An error that does not come from the DNS is a bug, and is thrown. */
+/** Makes one query. Its records are storable. An error that does not come from the DNS is a bug, and is thrown. */
 export async function answered(query: () => Promise<string[]>): Promise<Answer> {
   try {
-    return await query()
+    return (await query()).map(storableText)
   } catch (error) {
     const { code, syscall } = error as { code?: unknown; syscall?: unknown }
     if (typeof code !== 'string' || typeof syscall !== 'string') throw error

@@ -120,6 +120,15 @@ describe('a sending domain', () => {
     expect((await verify(w, id)).sending).toMatchObject({ is_verified: true, problem: null, return_path: 'carillon.test' })
   })
 
+  test('is checked although its policy has U+0000, which is shown as U+FFFD', async () => {
+    await using w = await world()
+    const { id } = await verified(w)
+    dns.set(`_dmarc.${domain}`, { txt: ['v=DMARC1; p=reject; rua=mailto:a\0b@example.com'] })
+    const shown = (await verify(w, id)).records.find(({ purpose }: Shown) => purpose === 'dmarc')
+    const record = 'v=DMARC1; p=reject; rua=mailto:a\ufffdb@example.com'
+    expect(shown).toMatchObject({ status: 'ok', found: [record], value: record })
+  })
+
   test('serves its subdomains, unless its policy asks for the same domain', async () => {
     await using w = await world()
     const { id } = await verified(w)

@@ -1,7 +1,6 @@
 /** Compares the records that were found with those that are expected. Pure. */
 import type { Alignment, DmarcRecord } from '../../../lib/dmarc.ts'
 import { isAligned, nextPolicy, organisationalDomain, readDmarc, withPolicy } from '../../../lib/dmarc.ts'
-import { storableText } from '../../../lib/text.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import type { RecordState } from '../schema.ts'
 import type { Answer, SpfFinding } from './look-up.ts'
@@ -11,7 +10,7 @@ const FOUND_LENGTH_MAX = 1000
 
 /** What was found, within limits: any domain can publish long records. */
 const shown = (values: readonly string[]): string[] =>
-  values.slice(0, FOUND_MAX).map((value) => storableText(value.slice(0, FOUND_LENGTH_MAX)))
+  values.slice(0, FOUND_MAX).map((value) => value.slice(0, FOUND_LENGTH_MAX).toWellFormed())
 
 const state = (status: RecordState['status'], found: readonly string[], note: string | null = null): RecordState => ({
   status,
