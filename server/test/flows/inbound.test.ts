@@ -277,6 +277,15 @@ describe('what is no bounce of this server', () => {
     },
   )
 
+  test('is accepted, and changes nothing, if its Message-ID has U+0000', async () => {
+    await using kim = await sentToKim()
+    const returned = Buffer.from('Message-ID: <a\0b@example.com>\r\n').toString('base64')
+    const encoded = `Content-Type: text/rfc822-headers\r\nContent-Transfer-Encoding: base64\r\n\r\n${returned}`
+    const report = String(bounceMail({ returned: ['X'] })).replace('Content-Type: text/rfc822-headers\r\n\r\nX', encoded)
+    expect((await kim.report(Buffer.from(report), REPORTS)).content).toBe('250 2.0.0 received')
+    await nothingChanged(kim.w)
+  })
+
   test('is an automatic reply, which changes nothing', async () => {
     await using kim = await sentToKim()
     const reply = 'From: kim@example.com\r\nSubject: Away\r\nAuto-Submitted: auto-replied\r\n\r\nBack on Monday. 550 5.1.1\r\n'

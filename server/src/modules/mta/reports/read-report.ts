@@ -1,5 +1,6 @@
 /** Reads a report that came by email: what a mail host reports of a delivery, or a complaint. Pure, and its time depends on the email. */
 import PostalMime, { type Attachment, type Email } from 'postal-mime'
+import { storableText } from '../../../lib/text.ts'
 import { deliveriesIn } from './delivery-status.ts'
 import { feedbackIn } from './feedback.ts'
 import type { MailReport, References } from './schema.ts'
@@ -37,7 +38,7 @@ export async function readReport(content: Uint8Array): Promise<MailReport> {
 /** An email without a part for programs: a bounce by its words, an automatic reply, or a challenge. */
 function readText(mail: Email): MailReport {
   const headers = new Map(mail.headers.map(({ key, value }) => [key, value]))
-  const text = mail.text ?? mail.html?.replace(/<[^<>]{0,500}>/g, ' ') ?? ''
+  const text = storableText(mail.text ?? mail.html?.replace(/<[^<>]{0,500}>/g, ' ') ?? '')
   const isFailure = headers.has('x-failed-recipients')
   if (!isFailure && isChallenge(mail.subject ?? '', text)) return { is: 'challenge' }
   const isAutomatic = !isFailure && isAutoReply(headers, mail.subject ?? '')
@@ -77,8 +78,13 @@ function partOf({ attachments }: Email, types: string[]): string | undefined {
   return found && textOf(found)
 }
 
+/** The beginning of a part. What is encoded may have U+0000, which the database does not take. */
 const textOf = ({ content }: Attachment): string =>
-  typeof content === 'string' ? content.slice(0, PART_BYTES_MAX) : Buffer.from(content as ArrayBuffer).toString('utf8', 0, PART_BYTES_MAX)
+  storableText(
+    typeof content === 'string'
+      ? content.slice(0, PART_BYTES_MAX)
+      : Buffer.from(content as ArrayBuffer).toString('utf8', 0, PART_BYTES_MAX),
+  )
 
 const RETURNED_TYPES = ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers', 'text/rfc822']
 const PATHS_MAX = 20
