@@ -4537,7 +4537,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A message that was submitted with authentication, through the API or by SMTP, was added to the outbound queue
+         * A message that was submitted with authentication, through the API or by SMTP, was added to the outbound queue. Messages of blasts have this event only with the mail engine, and once more if they are sent again after a new `send_at`
          * @description Sent to each endpoint that subscribes to `queue.queue-message-authenticated`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onQueueQueueMessageAuthenticatedEvent"];

@@ -346,18 +346,19 @@ test('an email whose process died is delivered again when its lease ends', async
 })
 
 /** A blast to two users at a domain, one an hour. */
-async function slowBlastTo(domain: string) {
+async function slowBlastTo(domain: string, within: MailWorld = w) {
   const names = ['kim', 'lee'].map((name) => `${name}-of-${domain}`)
   const users = names.map((external_id) => ({ external_id, email: `${external_id}@${domain}` }))
-  await w.post('/api/client/users/batch', users)
-  const { body: list } = await w.post('/api/client/lists', { name: domain, type: 'static' })
-  await w.post(`/api/client/lists/${list.id}/users`, { external_ids: names })
-  const blast = await blastTo(w, [list.id], { rate: { limit: 1, interval_seconds: 3600 } })
-  await schedule(w, blast)
+  await within.post('/api/client/users/batch', users)
+  const { body: list } = await within.post('/api/client/lists', { name: domain, type: 'static' })
+  await within.post(`/api/client/lists/${list.id}/users`, { external_ids: names })
+  const blast = await blastTo(within, [list.id], { rate: { limit: 1, interval_seconds: 3600 } })
+  await schedule(within, blast)
   return blast
 }
 
-const sendInTwoDays = (blast: { id: number }) => write(w, blast, { send_at: new Date(w.clock.now().getTime() + 2 * DAY_MS).toISOString() })
+const sendInTwoDays = (blast: { id: number }, within: MailWorld = w) =>
+  write(within, blast, { send_at: new Date(within.clock.now().getTime() + 2 * DAY_MS).toISOString() })
 
 test('a new `send_at` waits for email that is under way, and what was not delivered is sent again', async () => {
   const domain = domainOf(true)
@@ -434,6 +435,32 @@ test.each([
   const to = w.internet.mx.hosts.get(`mx.${domain}`)?.mails.flatMap(({ to }) => to)
   expect(to).toHaveLength(2)
   expect(to).toContain(refused?.data.to)
+})
+
+test('email that a new `send_at` sends again enters the queue and is completed once more, with the events of that', async () => {
+  await using w = await mailWorld({}, [])
+  const domain = 'again.example.org'
+  w.internet.domain(domain, `mx.${domain}`)
+  const blast = await slowBlastTo(domain, w)
+  const counts = new Map<string, number>()
+  const told = async () => {
+    for (const { type, data } of await w.events()) {
+      const what = `${data.message_id} ${type}`
+      if (/authenticated|completed/.test(type)) counts.set(what, (counts.get(what) ?? 0) + 1)
+    }
+    return [...counts.values()]
+  }
+  await w.post(`${QUEUE}/pause`, {})
+  expect(await told()).toEqual([1])
+  await sendInTwoDays(blast, w)
+  expect(await told()).toEqual([1, 1])
+  await w.post(`${QUEUE}/resume`, {})
+  for (const time of ['2 days', '1 hour']) {
+    w.advance(time)
+    await told()
+  }
+  // The second message was not in the queue before the new time.
+  expect([...counts.values()].sort()).toEqual([1, 1, 2, 2])
 })
 
 test('email that a new `send_at` sends again begins anew: its delays are told, and it is tried again soon', async () => {

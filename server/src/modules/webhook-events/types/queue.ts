@@ -7,7 +7,8 @@ const { attempt: _, ...sampleQueued } = sampleMessage
 
 export const queueMessageAuthenticated = eventKind({
   type: 'queue.queue-message-authenticated',
-  summary: 'A message that was submitted with authentication, through the API or by SMTP, was added to the outbound queue.',
+  summary:
+    'A message that was submitted with authentication, through the API or by SMTP, was added to the outbound queue. Messages of blasts have this event only with the mail engine, and once more if they are sent again after a new `send_at`.',
   data: AboutMessage({ size: Type.Integer({ minimum: 0, description: 'Size of the message in bytes.' }) }),
   sample: { ...sampleQueued, queue_id: '4f1c2a', size: 20_480 },
 })
