@@ -103,6 +103,13 @@ describe('a refusal of the sender suppresses nobody, whatever it says', () => {
     expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toEqual([])
   })
 
+  test('at RCPT', async () => {
+    const address = await w.mailTo(domainOf({ script: { RCPT: '554 5.7.1 <mail.shop.example>: Helo command rejected: Host not found' } }))
+    const notice = dataOf(await w.events(), 'delivery.dsn-perm-fail')
+    expect(notice).toMatchObject({ classification: 'sender-reputation', suppressed: false })
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toEqual([])
+  })
+
   test.each(['RCPT', 'BODY'] as const)('but one of the recipient at %s does', async (stage) => {
     const address = await w.mailTo(domainOf({ script: { [stage]: '550 5.1.1 User unknown' } }))
     const notice = dataOf(await w.events(), 'delivery.dsn-perm-fail')

@@ -93,6 +93,42 @@ describe('a refusal of ours is not one of the recipient', () => {
       expect(classify(`${codes} <kim@example.org> ${text}`)).toMatchObject({ label: 'sender-reputation', suppresses: { is: 'never' } })
   })
 
+  test.each([
+    '554 5.7.1 <mail.shop.example>: Helo command rejected: Host not found',
+    '550 5.7.1 HELO/EHLO name is not a valid FQDN',
+    '550 The EHLO name mail.shop.example does not exist',
+    '554 5.7.1 Client host does not exist in DNS',
+    '550 5.1.1 Client host not found',
+    '550 PTR not found',
+    '554 5.7.1 The domain of the MAIL FROM does not exist',
+    '550 The domain of the MAIL FROM address does not exist',
+    '553 Sender address not found',
+    '550 5.7.1 <kim@example.org>: Recipient address rejected: Your MTA is listed in too many DNSBLs',
+    '550 5.7.1 <kim@example.org>: Recipient address rejected: Policy Rejection- Abuse',
+    '550 <kim@example.org>: Recipient address rejected: Policy Rejection- Abuse',
+    '550 5.7.1 <kim@example.org>: Recipient address rejected: not today',
+    '550 5.7.1 The name mail.shop.example does not exist',
+    '554 5.7.1 Domain not found',
+  ])('whatever is not found: %s', (reply) => {
+    expect(classify(reply)).toMatchObject({ label: 'sender-reputation', suppresses: { is: 'never' } })
+  })
+
+  test.each(['554 mail.shop.example[192.0.2.7] does not exist', '550 192.0.2.7: not found', '550 Host not found: 192.0.2.7'])(
+    'nor what says of our address that it is not found: %s',
+    (reply) => expect(classify(reply, { ownAddresses: ['192.0.2.7'] }).label).toBe('sender-reputation'),
+  )
+
+  test.each([
+    '550 5.7.1 <kim@example.org>: Recipient address rejected: User unknown',
+    '550 5.7.1 The user does not exist here, says mail.shop.example[192.0.2.7]',
+    '550 Mailbox not found for mail from 192.0.2.7',
+    '550 5.1.1 <helo@example.org>: User unknown',
+    '550 5.1.1 <rbl@spamhaus.example.org>: User unknown',
+    '550 <ptr.spam@example.org>: User unknown',
+  ])('but one is that says that the user is unknown: %s', (reply) => {
+    expect(classify(reply, { ownAddresses: ['192.0.2.7'] })).toMatchObject({ label: 'invalid-recipient', suppresses: { is: 'at once' } })
+  })
+
   test('nor is one that names our address, unless it says that the recipient is unknown', () => {
     const ownAddresses = ['192.0.2.7']
     expect(classify('550 Rejected 192.0.2.7', { ownAddresses })).toMatchObject({ label: 'sender-reputation' })

@@ -1,12 +1,15 @@
 /** Classifies what mail servers and bounces say (RFC 3463, and the words that servers use; D-MTA-32). Pure; the time is linear in the text. */
 import { type Classification, classificationOf, classificationOfSender, type Label } from './classifications.ts'
+import { hasAny, normalised } from './phrases.ts'
 import {
   BASIC_CODES,
   CERTAIN_CODES,
   GREYLIST_PHRASES,
+  OF_RECIPIENT_OR_OF_US,
   PHRASES,
   POLICY_CODES,
   RATE_PHRASES,
+  RECIPIENT_PHRASES,
   SENDER_PHRASES,
   VAGUE_CODES,
 } from './reply-texts.ts'
@@ -26,7 +29,8 @@ export type ClassifyOptions = {
 /**
  * Classifies a reply, or the text of a bounce. Enhanced codes about policies decide first, then phrases about greylisting, rates and the
  * sender, such as the name of a blocklist. Then come clear enhanced codes, other phrases and vaguer codes. A text that names our own
- * address is about the sender, unless a clear code decides or a phrase says that the recipient is invalid.
+ * address is about the sender, unless a clear code decides or a phrase says that the recipient is invalid. With a code about policy, what is
+ * not found may be our host: it is the recipient only if a phrase says so.
  */
 export function classify(said: ClassifiedReply | string, options: ClassifyOptions = {}): Classification {
   const response = (typeof said === 'string' ? said : said.response).slice(0, TEXT_MAX)
@@ -46,6 +50,8 @@ export function classify(said: ClassifiedReply | string, options: ClassifyOption
 
 const TEXT_MAX = 2000
 const TOO_LARGE = 552
+/** Of enhanced codes. */
+const POLICY_SUBJECT = '7'
 
 type Said = { text: string; code: number | undefined; detail: string | undefined; isPermanent: boolean }
 
@@ -57,10 +63,12 @@ function labelOf({ text, code, detail = '', isPermanent }: Said, ownAddresses: r
   if (hasAny(text, SENDER_PHRASES)) return 'sender-reputation'
   const certain = CERTAIN_CODES[detail]
   if (certain && !(certain === 'inactive-mailbox' && hasAny(text, RATE_PHRASES))) return certain
-  const phrase = PHRASES.find(([, phrases]) => hasAny(text, phrases))?.[0]
-  if (phrase !== undefined && (phrase === 'invalid-recipient' || !hasAny(text, ownAddresses))) return phrase
-  if (hasAny(text, ownAddresses)) return 'sender-reputation'
-  const vague = VAGUE_CODES[detail] ?? VAGUE_CODES[detail.split('.', 1)[0] as string]
+  const [subject] = detail.split('.', 1) as [string]
+  const counts = (phrases: readonly string[]) => !(subject === POLICY_SUBJECT && OF_RECIPIENT_OR_OF_US.has(phrases))
+  const said = PHRASES.find(([, phrases]) => counts(phrases) && hasAny(text, phrases))
+  if (said?.[1] !== RECIPIENT_PHRASES && hasAny(text, ownAddresses)) return 'sender-reputation'
+  if (said) return said[0]
+  const vague = VAGUE_CODES[detail] ?? VAGUE_CODES[subject]
   if (vague) return isPermanent ? vague.permanent : vague.temporary
   return BASIC_CODES[code ?? 0] ?? (isPermanent ? 'other' : 'throttled')
 }
@@ -77,23 +85,3 @@ function codesIn(response: string, given: Partial<ClassifiedReply>): { code: num
     enhancedCode: given.enhancedCode ?? ENHANCED.exec(response)?.[1],
   }
 }
-
-const CODES = /(?:[245]\d\d[ -])?[245]\.\d{1,3}\.\d{1,3} /g
-
-/** Lower case with single spaces, without the codes that each line of a reply begins with. */
-const normalised = (response: string): string => response.toLowerCase().replaceAll('’', "'").replace(/\s+/g, ' ').replace(CODES, '')
-
-const hasAny = (text: string, phrases: readonly string[]): boolean => phrases.some((phrase) => hasPhrase(text, phrase))
-
-const WORD = /[a-z0-9]/
-
-/** Whether a text contains a phrase that is no part of longer words. */
-function hasPhrase(text: string, phrase: string): boolean {
-  for (let at = text.indexOf(phrase); at !== -1; at = text.indexOf(phrase, at + 1)) {
-    if (isEdge(text, at - 1, phrase[0]) && isEdge(text, at + phrase.length, phrase.at(-1))) return true
-  }
-  return false
-}
-
-/** Whether a word of a phrase ends here. What begins or ends with punctuation ends anyway. */
-const isEdge = (text: string, at: number, last: string | undefined): boolean => !(WORD.test(text[at] ?? ' ') && WORD.test(last ?? ' '))
