@@ -1,6 +1,7 @@
 /** What replies mean for a whole site: it is slowed or suspended for a time. Facts that operators and providers publish. A table. */
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import type { SomeLimits } from './limits.ts'
+import { hasAny, normalised } from './phrases.ts'
 
 export type ReplyRule = {
   name: string
@@ -25,7 +26,7 @@ const REPLY_RULES: readonly ReplyRule[] = [
   {
     name: 'comcast-rate',
     site: 'comcast',
-    phrases: ['rl0000'],
+    phrases: ['rl000001', 'rl000002', 'rl000003', 'rl000004', 'rl000005', 'rl000006', 'rl000007', 'rl000008', 'rl000009', 'rl000010'],
     repliesInAnHour: 2,
     does: { is: 'slow', to: { connections: 2, connections_per_minute: 10, mails_per_second: 1 }, forMs: 2 * HOUR_MS },
   },
@@ -55,10 +56,15 @@ const REPLY_RULES: readonly ReplyRule[] = [
       'too many simultaneous',
       'too many messages',
       'rate limit',
+      'rate limits',
+      'rate limited',
+      'rate limiting',
+      'rate-limited',
+      'rate-limiting',
       'rate exceeded',
-      'throttl',
-      'too quickly',
-      'at a rate that',
+      'throttle',
+      'throttled',
+      'throttling',
       'server busy',
       'server is busy',
       'slow down',
@@ -68,10 +74,16 @@ const REPLY_RULES: readonly ReplyRule[] = [
   },
 ]
 
-/** The rule for a reply of a site, if there is one. */
-export function ruleFor(siteKey: string, response: string): ReplyRule | undefined {
-  const text = response.slice(0, TEXT_MAX).toLowerCase()
-  return REPLY_RULES.find(({ site, phrases }) => (site ?? siteKey) === siteKey && phrases.some((phrase) => text.includes(phrase)))
+/** A reply, as far as rules read it. */
+export type RuledReply = { enhancedCode?: string; response: string }
+
+/** The rule for a reply of a site, if there is one. What is about one mailbox says nothing about the site. */
+export function ruleFor(siteKey: string, { enhancedCode, response }: RuledReply): ReplyRule | undefined {
+  if (enhancedCode?.split('.')[1] === MAILBOX_SUBJECT) return undefined
+  const text = normalised(response.slice(0, TEXT_MAX))
+  return REPLY_RULES.find(({ site, phrases }) => (site ?? siteKey) === siteKey && hasAny(text, phrases))
 }
 
+/** Of enhanced codes (RFC 3463 §3.3). */
+const MAILBOX_SUBJECT = '2'
 const TEXT_MAX = 2000

@@ -23,4 +23,4 @@ function siteEventOf(outcome: RecipientOutcome): SiteEvent | null {
 
 /** Replies that mean the same for the site are of one kind. */
 const kindOf = (siteKey: string, event: SiteEvent): string =>
-  event.is === 'replied' ? `${event.is} ${event.code === TOO_BUSY} ${ruleFor(siteKey, event.response)?.name ?? ''}` : event.is
+  event.is === 'replied' ? `${event.is} ${event.code === TOO_BUSY} ${ruleFor(siteKey, event)?.name ?? ''}` : event.is

@@ -14,7 +14,10 @@ const busy: SiteEvent = { is: 'replied', code: 421, response: '421 4.3.2 Service
 const refused: SiteEvent = { is: 'unreachable', isRefused: true }
 const silent: SiteEvent = { is: 'unreachable', isRefused: false }
 const delivered: SiteEvent = { is: 'delivered' }
-const replied = (response: string): SiteEvent => ({ is: 'replied', code: Number(response.slice(0, 3)), response })
+function replied(response: string): SiteEvent {
+  const enhancedCode = /^\d{3}[ -](\d\.\d+\.\d+)/.exec(response)?.[1]
+  return { is: 'replied', code: Number(response.slice(0, 3)), response, ...(enhancedCode !== undefined && { enhancedCode }) }
+}
 
 /** The state after these events, all at one time. */
 const after = (events: SiteEvent[], state: SiteState = OPEN_SITE, nowMs = NOW, site = 'mx-1'): SiteState =>
@@ -78,9 +81,36 @@ describe('a site is slowed', () => {
   })
 
   test.each([
+    'Throttled',
+    'Throttling',
+    'We throttle',
+    'Rate limited',
+    'Rate limiting',
+    'Over the rate limits',
+    'Rate-limited',
+    'Server busy',
+  ])('by three that say %s', (text) =>
+    expect(after(times(3, replied(`451 4.7.1 ${text}: <kim@example.org>`)))).toMatchObject({ is: 'slowed', because: 'rate' }),
+  )
+
+  test('by the codes of Comcast, at Comcast', () => {
+    const reply = replied('421 4.1.0 192.0.2.1 Throttled - try again later. RL000001')
+    expect(after([reply, reply], OPEN_SITE, NOW, 'comcast')).toMatchObject({ is: 'slowed', because: 'comcast-rate' })
+  })
+
+  test.each([
     ['a recipient who is unknown', '550 5.1.1 User unknown'],
     ['a full mailbox', '452 4.2.2 Mailbox full'],
     ['greylisting', '451 4.7.1 Greylisted, try again in 300 seconds'],
+    [
+      'a busy mailbox',
+      '450-4.2.1 The user you are trying to contact is receiving mail at a rate that 450-4.2.1 prevents additional messages from being delivered.',
+    ],
+    ['a busy mailbox without a code', '450 The user you are trying to contact is receiving mail too quickly.'],
+    ['a mailbox with a limit of its own', '452 4.2.1 Rate limit of the mailbox exceeded'],
+    ['an address with such a word', '450 4.1.1 <throttle@example.org>: User unknown'],
+    ['an address at such a domain', '450 4.7.1 <kim@throttled.example.org>: Try again'],
+    ['a longer word', '450 4.3.0 Throttleneck is away'],
   ])('not by %s', (_, response) => {
     expect(after(times(50, replied(response))).is).toBe('open')
     expect(connectionsAfter(times(50, replied(response)))).toBe(10)

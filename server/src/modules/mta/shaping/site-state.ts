@@ -6,7 +6,7 @@
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { narrowed, type SiteLimits, type SomeLimits } from './limits.ts'
 import { takeFrom } from './rate.ts'
-import { ruleFor } from './reply-rules.ts'
+import { type RuledReply, ruleFor } from './reply-rules.ts'
 
 export type SiteState = {
   is: 'open' | 'slowed' | 'suspended' | 'probing'
@@ -32,7 +32,7 @@ export type SiteState = {
 }
 
 /** What an attempt says of the site. `busy` is 421, or a connection that was refused; `unreachable`: there was no session. */
-export type SiteEvent = { is: 'delivered' } | { is: 'replied'; code: number; response: string } | { is: 'unreachable'; isRefused: boolean }
+export type SiteEvent = { is: 'delivered' } | ({ is: 'replied'; code: number } & RuledReply) | { is: 'unreachable'; isRefused: boolean }
 
 export const OPEN_SITE: SiteState = {
   is: 'open',
@@ -92,13 +92,13 @@ function afterDelivery(state: SiteState, limits: SiteLimits): SiteState {
 function afterReply(
   before: SiteState,
   siteKey: string,
-  { code, response }: { code: number; response: string },
+  { code, ...reply }: { code: number } & RuledReply,
   limits: SiteLimits,
   nowMs: number,
 ): SiteState {
   const state = { ...(code === TOO_BUSY ? halved(before, limits) : before), failures: 0 }
   const replied: SiteState = state.is === 'probing' && code !== TOO_BUSY ? { ...state, is: 'open', because: null } : state
-  const rule = ruleFor(siteKey, response)
+  const rule = ruleFor(siteKey, reply)
   if (!rule) return replied
   const { name, repliesInAnHour = 1, does } = rule
   const recent = [...(replied.replies[name] ?? []).filter((at) => at > nowMs - HOUR_MS), nowMs].slice(-repliesInAnHour)
