@@ -42,3 +42,27 @@ test('what every email has is made only for endpoints that want it', () => {
   for (const type of all) expect(typesOf([type])).toEqual([type])
   expect(typesOf(['delivery.dsn-perm-fail'])).toEqual([])
 })
+
+test('an attempt is for the recipients that the warm-up let through, and the others wait', () => {
+  const now = { at: AT, random: 0, ownAddresses: () => [] }
+  const to = (name: string, no: number) => ({ ...recipient, no, address: `${name}@example.org` })
+  const waits = { is: 'postponed', until: AT, limit: 'warm-up' } as const
+  const reply = { code: 250, response: '250 OK' }
+  const decided = [
+    decide(mail, to('ana', 0), { is: 'delivered', host: 'mx.example.org', peer: {}, reply }, 'mx-1', now),
+    decide(mail, to('bo', 1), waits, 'mx-1', now),
+    decide(mail, to('cy', 2), waits, 'mx-1', now),
+  ]
+  const lookUp = { is: 'ip-lookup-failed', host: 'mx2.example.org', reason: 'It has no address.' } as const
+  const attempt: MailAttempt = { mail, startedAt: AT, elapsedMs: 3, steps: [lookUp], decided, site: null, tls: [], exceeded: null }
+  const known = { user: undefined, completed: undefined, isErased: false, suppressed: new Set<string>(), wanted: new Set(EVENT_TYPES) }
+  const all = { to: ['ana@example.org', 'bo@example.org', 'cy@example.org'] }
+  const ana = { to: 'ana@example.org' }
+  expect(eventsOfAttempt(attempt, known, AT)).toMatchObject([
+    { type: 'delivery.attempt-start', data: ana },
+    { type: 'delivery.ip-lookup-failed', data: ana },
+    { type: 'delivery.delivered', data: ana },
+    { type: 'queue.rescheduled', data: { ...all, pending: ['bo@example.org', 'cy@example.org'] } },
+    { type: 'delivery.attempt-end', data: { ...ana, result: 'delivered' } },
+  ])
+})

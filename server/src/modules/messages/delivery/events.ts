@@ -42,12 +42,14 @@ export function eventsOfAttempt(attempt: MailAttempt, known: Known, now: Date): 
   const { mail, startedAt, elapsedMs } = attempt
   // Nothing tells of those that were erased meanwhile, whose address is gone.
   const decided = attempt.decided.filter(({ recipient }) => recipient.address !== '')
-  const [first] = decided
+  // Those that wait because their domain is warmed up are no part of the attempt.
+  const attempted = decided.filter(({ isAttempt }) => isAttempt)
+  const first = attempted[0] ?? decided[0]
   if (!first || known.isErased || mail.source === 'report') return []
   const about = aboutMail(mail, known.user, first)
-  const to = decided.map(({ recipient }) => recipient.address)
+  const to = addressesOf(attempted)
   const steps = attempt.steps.filter((step) => !('to' in step) || step.to === undefined || to.includes(step.to))
-  const whole = { ...about, to: to.length === 1 ? (to[0] as string) : to }
+  const whole = { ...about, to: oneOrAll(addressesOf(decided)) }
   const each = (one: Decided) => ({ ...about, to: one.recipient.address })
   const wants = ({ type }: { type: string }) => known.wanted.has(type)
   const outcome = [
@@ -59,17 +61,22 @@ export function eventsOfAttempt(attempt: MailAttempt, known: Known, now: Date): 
     ...rescheduled(whole, mail, decided),
     ...limitExceeded(attempt, first),
   ]
-  if (!first.isAttempt) return outcome
+  if (attempted.length === 0) return outcome
+  const tried = { ...about, to: oneOrAll(to) }
   const queued_ms = Math.max(0, startedAt.getTime() - mail.created_at.getTime())
   return [
-    ...(wants(webhookEvents.deliveryAttemptStart) ? [webhookEvents.deliveryAttemptStart.of({ ...whole, queued_ms }, startedAt)] : []),
-    ...steps.flatMap((step) => stepEvents(whole, step)),
+    ...(wants(webhookEvents.deliveryAttemptStart) ? [webhookEvents.deliveryAttemptStart.of({ ...tried, queued_ms }, startedAt)] : []),
+    ...steps.flatMap((step) => stepEvents(tried, step)),
     ...outcome,
     ...(wants(webhookEvents.deliveryAttemptEnd)
-      ? [webhookEvents.deliveryAttemptEnd.of({ ...whole, elapsed_ms: Math.round(elapsedMs), result: resultOf(decided) })]
+      ? [webhookEvents.deliveryAttemptEnd.of({ ...tried, elapsed_ms: Math.round(elapsedMs), result: resultOf(attempted) })]
       : []),
   ]
 }
+
+const addressesOf = (decided: Decided[]): string[] => decided.map(({ recipient }) => recipient.address)
+
+const oneOrAll = (addresses: string[]): string | string[] => (addresses.length === 1 ? (addresses[0] as string) : addresses)
 
 function aboutMail(mail: MailRow, user: UserRow | undefined, { recipient, isAttempt }: Decided) {
   const { attempt, no, domain } = recipient
