@@ -443,7 +443,7 @@ test('email that a new `send_at` sends again enters the queue and is completed o
   w.internet.domain(domain, `mx.${domain}`)
   const blast = await slowBlastTo(domain, w)
   const counts = new Map<string, number>()
-  const told = async () => {
+  const countEvents = async () => {
     for (const { type, data } of await w.events()) {
       const what = `${data.message_id} ${type}`
       if (/authenticated|completed/.test(type)) counts.set(what, (counts.get(what) ?? 0) + 1)
@@ -451,13 +451,13 @@ test('email that a new `send_at` sends again enters the queue and is completed o
     return [...counts.values()]
   }
   await w.post(`${QUEUE}/pause`, {})
-  expect(await told()).toEqual([1])
+  expect(await countEvents()).toEqual([1])
   await sendInTwoDays(blast, w)
-  expect(await told()).toEqual([1, 1])
+  expect(await countEvents()).toEqual([1, 1])
   await w.post(`${QUEUE}/resume`, {})
   for (const time of ['2 days', '1 hour']) {
     w.advance(time)
-    await told()
+    await countEvents()
   }
   // The second message was not in the queue before the new time.
   expect([...counts.values()].sort()).toEqual([1, 1, 2, 2])
