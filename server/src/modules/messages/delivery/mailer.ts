@@ -121,7 +121,11 @@ const unsavableKey = ({ projectId }: ProjectCtx, recipient: ClaimedRecipient): s
 async function saveReduced(ctx: ProjectCtx, attempt: MailAttempt, unsavable: Unsavable, stop: AbortSignal): Promise<void> {
   const save = (some: MailAttempt[]) => finishAttempts(ctx, some)
   const { mail, decided, site } = attempt
-  const parts = decided.map((one, at): MailAttempt => ({ ...attempt, decided: [one], tls: at === 0 ? attempt.tls : [] }))
+  // Each part is told as an attempt of its own. What they share is with the first.
+  const parts = decided.map((one, at): MailAttempt => {
+    if (at === 0) return { ...attempt, decided: [one] }
+    return { ...attempt, decided: [one], tls: [], steps: attempt.steps.filter((step) => 'to' in step && step.to !== undefined) }
+  })
   const failures: unknown[] = []
   for (const { item, error } of await saveTogether(ctx, parts, save, stop)) {
     const [one] = item.decided as [Decided]
