@@ -48,16 +48,22 @@ export type SchedulerOptions = {
 /** A site that was not used for this time is dropped, unless it is suspended or slowed. */
 const UNUSED_MS = 3_600_000
 const SITES_MAX = 50_000
+/** All sites are looked at for that, so not for each new one. */
+const DROPS_MS = 60_000
 
 export function createScheduler({ now, processes, overrides }: SchedulerOptions): Scheduler {
   const known = new Map<string, Known>()
+  let droppedAt = Number.NEGATIVE_INFINITY
   const shared = (site: Site) => shareOf(limitsOf(site.key, overrides), Math.max(1, processes()))
   const find = (site: Site): Known => {
     const found = known.get(site.key)
     const one = found ?? { site, state: OPEN_SITE, hosts: {}, inFlight: 0, usedAt: 0 }
     one.usedAt = now()
     if (!found) {
-      if (known.size >= SITES_MAX) dropUnused(known, now())
+      if (known.size >= SITES_MAX && one.usedAt - droppedAt >= DROPS_MS) {
+        dropUnused(known, one.usedAt)
+        droppedAt = one.usedAt
+      }
       known.set(site.key, one)
     }
     return one

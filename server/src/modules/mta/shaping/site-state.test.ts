@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { type Hosts, hostsAfter, hostsToTry } from './hosts.ts'
@@ -210,6 +210,23 @@ describe('what may start', () => {
       isTlsRequired: true,
     })
     expect(scheduler.admit({ key: 'google', label: 'Google' }, 100).admitted).toBe(4)
+  })
+
+  test('looks for unused sites once a minute at most, when there are too many', () => {
+    let now = NOW
+    const scheduler = createScheduler({ now: () => now, processes: () => 1, overrides: {} })
+    const use = (from: number, count: number) => {
+      for (let at = from; at < from + count; at++) scheduler.admitConnection({ key: `mx-${at}`, label: '' })
+    }
+    use(0, 50_000)
+    const scans = vi.spyOn(Map.prototype, Symbol.iterator)
+    use(50_000, 20)
+    expect(scans).toHaveBeenCalledTimes(1)
+    now += HOUR_MS + 1
+    use(50_020, 1)
+    expect(scans).toHaveBeenCalledTimes(2)
+    scans.mockRestore()
+    expect(scheduler.sites().map(({ key }) => key)).toEqual(['mx-50020'])
   })
 
   test.each<[string, SiteEvent[], number]>([
