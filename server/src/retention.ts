@@ -3,7 +3,7 @@
 import { type AgedRows, projectsWithOldRows, ROWS_AT_ONCE } from './infra/queue/aged-rows.ts'
 import { parkedStore } from './infra/queue/parked.ts'
 import { oldBefore, projectsWithOld, removeNext, type Store } from './infra/queue/retention.ts'
-import type { Ctx } from './infra/runtime/ctx.ts'
+import type { Ctx, JobName } from './infra/runtime/ctx.ts'
 import { deleteCounters } from './infra/runtime/quota.ts'
 import type { ProjectId } from './lib/ids.ts'
 import { distinct } from './lib/shapes.ts'
@@ -14,7 +14,7 @@ import { sizeRows } from './modules/lists/index.ts'
 import { type FindNeeded, messageStore, sandboxRows } from './modules/messages/index.ts'
 import { mailStore } from './modules/mta/index.ts'
 import { insideAmong } from './modules/positions/index.ts'
-import { inEachProject } from './modules/projects/index.ts'
+import { eachProjectAlone } from './modules/projects/index.ts'
 import { confirmationStore } from './modules/subscriptions/index.ts'
 import { clickRows } from './modules/tracking/index.ts'
 
@@ -46,20 +46,23 @@ export const AGED: readonly AgedRows[] = [
   { name: 'usage_counters', column: 'period', days: () => COUNTERS_KEPT_DAYS, remove: deleteCounters },
 ]
 
+/** Each store has its own failures: a project of which one cannot be cleaned is not left out of the others. */
+const jobOf = (store: { name: string }): JobName => ({ name: `retention.${store.name}` })
+
 /** Deletes one batch of old rows in each project that has some. Returns the number of rows that were checked. */
 export async function removeOld(ctx: Ctx): Promise<number> {
   let looked = 0
   for (const store of STORES) {
     const before = oldBefore(ctx, store)
     if (before === null) continue
-    looked += await inEachProject(ctx, dueOf(await projectsWithOld(ctx, store, before)), (ctx) => removeNext(ctx, store, before))
+    const findDue = (leftOut: ProjectId[]) => projectsWithOld(ctx, store, before, leftOut)
+    looked += await eachProjectAlone(ctx, jobOf(store), findDue, (ctx) => removeNext(ctx, store, before))
   }
   for (const rows of AGED) {
     const before = oldBefore(ctx, rows)
     if (before === null) continue
-    looked += await inEachProject(ctx, dueOf(await projectsWithOldRows(ctx, rows, before)), (ctx) => rows.remove(ctx, before, ROWS_AT_ONCE))
+    const findDue = (leftOut: ProjectId[]) => projectsWithOldRows(ctx, rows, before, leftOut)
+    looked += await eachProjectAlone(ctx, jobOf(rows), findDue, (ctx) => rows.remove(ctx, before, ROWS_AT_ONCE))
   }
   return looked
 }
-
-const dueOf = (found: { project_id: number }[]) => found.map(({ project_id }) => ({ project_id: project_id as ProjectId }))

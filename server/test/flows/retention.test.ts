@@ -4,6 +4,7 @@ import { sql } from '../../src/infra/postgres/db.ts'
 import { DAY_MS } from '../../src/lib/times.ts'
 import { BULK, SEND_JOBS } from '../../src/modules/messages/index.ts'
 import { blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../blasts.ts'
+import { failSaves } from '../failing-saves.ts'
 import { createJourney } from '../journeys.ts'
 import { mailWorld } from '../mail-queue.ts'
 import { answerOrders, order, recipientsOf, sendOver } from '../mailing.ts'
@@ -309,4 +310,43 @@ test('backtests, parked items and counters of quotas are deleted when they are o
   expect(await kept()).toEqual([1, 2, 2])
   w.advance('2 days')
   expect(await kept()).toEqual([1, 1, 1])
+})
+
+describe('rows that cannot be deleted', () => {
+  /** Old rows of two tables. */
+  async function makeOld(w: World, ...projects: Pick<World, 'projectId'>[]): Promise<void> {
+    const ids = projects.map(({ projectId }) => projectId)
+    await w.db.run(
+      sql`insert into list_days (project_id, list_id, day, users) select p, 1, '2020-01-01', 1 from unnest(${ids}::bigint[]) as p`,
+    )
+    await w.db.run(
+      sql`insert into usage_counters (project_id, name, period, used) select p, 'x', '2020-01-01', 1 from unnest(${ids}::bigint[]) as p`,
+    )
+  }
+
+  test('keep those of no other project or table, and are deleted when they can be', async () => {
+    await using w = await world()
+    const other = { ...w, ...(await w.other()) }
+    await makeOld(w, w, other)
+    const left = async () => [await countOf(w, 'list_days'), await countOf(w, 'usage_counters'), await countOf(other, 'list_days')]
+    {
+      await using _ = await failSaves(w, { table: 'list_days', on: 'delete', when: 'true' })
+      await tidy(w)
+      expect(await left()).toEqual([1, 0, 0])
+    }
+    w.advance('1 hour')
+    await tidy(w)
+    expect(await left()).toEqual([0, 0, 0])
+  })
+
+  test('keep those of no other project, also if they are of more projects than are looked at together', async () => {
+    await using w = await world()
+    const others = [w]
+    for (let at = 0; at < 21; at++) others.push({ ...w, ...(await w.other()) })
+    await makeOld(w, ...others)
+    const last = others.at(-1) as World
+    await using _ = await failSaves(w, { table: 'list_days', on: 'delete', when: `true or old.project_id < ${last.projectId}` })
+    await tidy(w)
+    expect([await countOf(w, 'list_days'), await countOf(last, 'list_days')]).toEqual([1, 0])
+  })
 })

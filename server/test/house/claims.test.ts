@@ -251,7 +251,7 @@ const claims: Record<string, Claim> = {
     fill: () => versions('building'),
     claim: (ctx) => findUnfinished(quickly(ctx)),
   },
-  'lists.findRetired': { table: 'list_versions', fill: () => versions('retired'), claim: findRetired },
+  'lists.findRetired': { table: 'list_versions', fill: () => versions('retired'), claim: (ctx) => findRetired(ctx, []) },
   'campaigns.findRunning': {
     table: 'campaign_preflights',
     fill: () =>

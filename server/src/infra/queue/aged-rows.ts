@@ -1,5 +1,7 @@
 /** Deletes old rows of tables that have an index of their age, which is read from the oldest row of each project on. */
 import { Type } from 'typebox'
+import type { ProjectId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
 import { raw, sql } from '../postgres/db.ts'
 import { firstOfEach } from '../postgres/first-of-each.ts'
 import type { Config } from '../runtime/config.ts'
@@ -20,12 +22,14 @@ export type AgedRows = {
 const PROJECTS_AT_ONCE = 20
 export const ROWS_AT_ONCE = 1000
 
-const ProjectRow = Type.Object({ project_id: Type.Unsafe<number>({ type: 'integer' }) })
+const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
-/** The projects whose oldest row is too old. */
-export const projectsWithOldRows = (ctx: Ctx, { name, column }: AgedRows, before: Date) =>
+/** The projects, without some, whose oldest row is too old. */
+export const projectsWithOldRows = (ctx: Ctx, { name, column }: AgedRows, before: Date, without: ProjectId[]) =>
   ctx.db.many(
     ProjectRow,
     sql`with recursive ${firstOfEach('oldest', { table: raw(name), keys: ['project_id'], order: [column] })}
-        select project_id from oldest where ${raw(column)} < ${before} order by project_id limit ${PROJECTS_AT_ONCE}`,
+        select project_id from oldest
+        where ${raw(column)} < ${before} and project_id <> all(${without}::bigint[])
+        order by project_id limit ${PROJECTS_AT_ONCE}`,
   )

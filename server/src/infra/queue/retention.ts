@@ -4,7 +4,8 @@
  * next one begins a day later, for what had to stay.
  */
 import { Type } from 'typebox'
-import { Instant, Nullable } from '../../lib/shapes.ts'
+import type { ProjectId } from '../../lib/ids.ts'
+import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { raw, sql } from '../postgres/db.ts'
 import { firstOfEach } from '../postgres/first-of-each.ts'
@@ -43,10 +44,10 @@ export function oldBefore({ config, clock }: Ctx, { days }: { days(config: Confi
   return count === 0 ? null : new Date(clock.now().getTime() - count * DAY_MS)
 }
 
-const ProjectRow = Type.Object({ project_id: Type.Unsafe<number>({ type: 'integer' }) })
+const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
-/** The projects of which one of the first rows of a store is old, and whose last pass ended a day ago, or in the future of a clock that was ahead. */
-export const projectsWithOld = (ctx: Ctx, { name, column = 'created_at', hasLateRows }: Store, before: Date) =>
+/** The projects, without some, of which one of the first rows of a store is old, and whose last pass ended a day ago, or in the future of a clock that was ahead. */
+export const projectsWithOld = (ctx: Ctx, { name, column = 'created_at', hasLateRows }: Store, before: Date, without: ProjectId[]) =>
   ctx.db.many(
     ProjectRow,
     sql`with recursive ${firstOfEach('oldest', { table: raw(name), keys: ['project_id'], order: ['id'] })}
@@ -58,6 +59,7 @@ export const projectsWithOld = (ctx: Ctx, { name, column = 'created_at', hasLate
               select ${raw(column)} as age from ${raw(name)} r where r.project_id = o.project_id order by r.id limit ${hasLateRows ? LATE_ROWS_MAX : 1}
             ) first
             where first.age < ${before})
+          and o.project_id <> all(${without}::bigint[])
           and (p.passed_at is null or p.passed_at <= ${new Date(ctx.clock.now().getTime() - DAY_MS)} or p.passed_at > ${ctx.clock.now()})
         order by o.project_id
         limit ${PROJECTS_AT_ONCE}`,

@@ -9,3 +9,6 @@ export const BACKTEST: JobName = { name: 'journeys.backtest' }
 
 /** Makes the calls of webhook steps. */
 export const CALL: JobName = { name: 'journeys.call' }
+
+/** Sets what is dated in the future back to now. */
+export const CHECK_CLOCK: JobName = { name: 'journeys.check-clock' }

@@ -6,7 +6,7 @@ import { backtestDue } from './backtests/run.ts'
 import { callDue } from './calls/call.ts'
 import { deleteOldCalls, nextCallAt } from './calls/queries.ts'
 import { foldCounts } from './insight/counts.queries.ts'
-import { BACKTEST, CALL, SWEEP } from './job-names.ts'
+import { BACKTEST, CALL, CHECK_CLOCK, SWEEP } from './job-names.ts'
 import { checkClock } from './sweeps/clock.ts'
 import { nextSweepAt } from './sweeps/queries.ts'
 import { REST_MS } from './sweeps/resting.ts'
@@ -23,6 +23,6 @@ export const journeyJobs = [
   job({ ...CALL, nextAt: nextCallAt, retryMs: CALL_RETRY_MS, run: callDue }),
   job({ name: 'journeys.delete-calls', idleMs: MINUTE_MS, run: (ctx: Ctx) => deleteOldCalls(quickly(ctx), CALLS_DELETED_AT_ONCE) }),
   job({ ...BACKTEST, nextAt: nextBacktestAt, run: backtestDue }),
-  job({ name: 'journeys.check-clock', idleMs: MINUTE_MS, run: checkClock }),
+  job({ ...CHECK_CLOCK, idleMs: MINUTE_MS, run: checkClock }),
   job({ name: 'journeys.fold', idleMs: MINUTE_MS, run: (ctx: Ctx) => foldCounts(ctx, SPARED_MIN, JOURNEYS_AT_ONCE) }),
 ]

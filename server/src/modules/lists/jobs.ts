@@ -3,7 +3,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/times.ts'
 import { createListBuilder, deleteRetired } from './building/build.ts'
 import { nextChunkAt } from './building/queries.ts'
 import { checkClock, followEventRemoval } from './building/versions.ts'
-import { AFTER_RETENTION, BUILD, CHECK_CLOCK } from './job-names.ts'
+import { AFTER_RETENTION, BUILD, CHECK_CLOCK, DELETE_RETIRED, NOTE_SIZES } from './job-names.ts'
 import { noteSizes } from './sizes/sizes.ts'
 
 /** The wait of a build that makes way for accepted requests. */
@@ -13,7 +13,7 @@ const BUILD_RETRY_MS = 100
 export const listJobs = () => [
   job({ ...CHECK_CLOCK, idleMs: 5 * SECOND_MS, run: checkClock }),
   job({ ...BUILD, nextAt: nextChunkAt, retryMs: BUILD_RETRY_MS, run: createListBuilder() }),
-  job({ name: 'lists.delete-retired', idleMs: MINUTE_MS, run: deleteRetired }),
-  job({ name: 'lists.note-sizes', idleMs: HOUR_MS, run: noteSizes }),
+  job({ ...DELETE_RETIRED, idleMs: MINUTE_MS, run: deleteRetired }),
+  job({ ...NOTE_SIZES, idleMs: HOUR_MS, run: noteSizes }),
   job({ ...AFTER_RETENTION, idleMs: MINUTE_MS, run: followEventRemoval }),
 ]

@@ -1,5 +1,5 @@
 import { type FailedPieces, failedPiecesOf } from '../../infra/queue/failed-pieces.ts'
-import type { Ctx, JobName, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type JobName, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { inProject } from './service.ts'
 
@@ -26,6 +26,26 @@ export async function eachAlone<P extends Piece>(ctx: Ctx, job: JobName, pieces:
   let done = 0
   for (const piece of pieces) done += await alone(ctx, failed, piece, work)
   return done
+}
+
+/**
+ * Does a job’s work in projects that `findDue` finds, each in a transaction, until some was done. Returns how much. What fails in a project stops
+ * it in no other, also if all projects that are found at once fail. `findDue` leaves out the projects that it is given.
+ */
+export async function eachProjectAlone(
+  ctx: Ctx,
+  job: JobName,
+  findDue: (leftOut: ProjectId[]) => Promise<{ project_id: ProjectId }[]>,
+  work: (ctx: InTx) => Promise<number>,
+): Promise<number> {
+  const tried: ProjectId[] = []
+  for (;;) {
+    const due = await findDue([...failedIn<ProjectId>(ctx, job), ...tried])
+    if (due.length === 0) return 0
+    const done = await eachAlone(ctx, job, due.map(ofProject), (ctx) => inTx(ctx, work))
+    if (done > 0) return done
+    tried.push(...due.map(({ project_id }) => project_id))
+  }
 }
 
 async function alone<P extends Piece>(ctx: Ctx, failed: FailedPieces, piece: P, work: Work<P>): Promise<number> {

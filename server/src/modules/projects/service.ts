@@ -42,18 +42,18 @@ export const inProject = async <T>(ctx: Ctx, id: ProjectId, work: (ctx: ProjectC
 
 /**
  * Does background work that is due, each piece in a transaction of its project. Returns how much was done. If a piece fails, `countFailed`
- * returns the number to count for it; without `countFailed`, the error is thrown.
+ * returns the number to count for it.
  */
 export async function inEachProject<D extends { project_id: ProjectId }>(
   ctx: Ctx,
   due: D[],
   work: (ctx: InTx, due: D) => Promise<number>,
-  countFailed?: (ctx: Ctx, due: D, error: unknown) => Promise<number>,
+  countFailed: (ctx: Ctx, due: D, error: unknown) => Promise<number>,
 ): Promise<number> {
   let done = 0
   for (const piece of due) {
     const worked = inProject(ctx, piece.project_id, (ctx) => inTx(ctx, (ctx) => work(ctx, piece)))
-    done += await (countFailed ? worked.catch((error: unknown) => countFailed(ctx, piece, error)) : worked)
+    done += await worked.catch((error: unknown) => countFailed(ctx, piece, error))
   }
   return done
 }

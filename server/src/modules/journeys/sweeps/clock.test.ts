@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { failSaves } from '../../../../test/failing-saves.ts'
 import { createJourney, listOf, putInside, READY } from '../../../../test/journeys.ts'
+import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 
 /** Runs something a day ahead, and sets the clock back. */
@@ -40,4 +42,27 @@ test('users exit from a journey that was stopped while the clock was ahead when 
   await w.drain()
   expect((await stopped.get('users')).results).toEqual([])
   expect((await drained.get('users')).results).toHaveLength(1)
+})
+
+test('a project that cannot be set back keeps no other from it, and is set back when it can be', async () => {
+  await using w = await world()
+  const other = await w.other()
+  const { secret: key } = other.keys
+  const theirs: World = {
+    ...w,
+    ...other,
+    post: (path, body) => w.post(path, body, { key }),
+    put: (path, body) => w.put(path, body, { key }),
+  }
+  for (const each of [w, theirs]) await createJourney(each, { status: 'live' }, READY)
+  const sweeps = async ({ projectId }: World) =>
+    (await select(w, `select id from journey_sweeps where project_id = $1 and kind = 'clock'`, [projectId])).length
+  {
+    await using _ = await failSaves(w, { table: 'journey_sweeps', on: 'insert', when: 'true' })
+    await aDayAhead(w, async () => {})
+    expect([await sweeps(w), await sweeps(theirs)]).toEqual([0, 1])
+  }
+  w.advance('1 minute')
+  await w.drain('journeys.check-clock')
+  expect(await sweeps(w)).toBe(1)
 })

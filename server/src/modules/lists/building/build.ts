@@ -8,9 +8,9 @@ import { BUILDING } from '../../../infra/queue/partitions.ts'
 import { hasEntries } from '../../../infra/queue/queue.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
-import { eachAlone, failedIn, inProject, ofProject } from '../../projects/index.ts'
+import { eachAlone, failedIn, ofProject, onItsOwn } from '../../projects/index.ts'
 import { compileRule, ruleSql } from '../../rules/index.ts'
-import { BUILD, CHECK_DUE } from '../job-names.ts'
+import { BUILD, CHECK_DUE, DELETE_RETIRED } from '../job-names.ts'
 import { addToCounts, lockLists } from '../live/queries.ts'
 import { ruleTables } from '../rule-tables.queries.ts'
 import { eachPart, halves, type Part, takeParts } from './parts.ts'
@@ -278,14 +278,11 @@ const REMOVED_AT_ONCE = 5000
 
 /** Deletes the rows of retired versions, a limited number at a time. */
 export async function deleteRetired(ctx: Ctx): Promise<number> {
-  let removed = 0
-  for (const { id, project_id } of await queries.findRetired(ctx)) {
-    removed += await inProject(ctx, project_id, async (ctx) => {
-      const rows = await queries.removeSome(ctx, id, REMOVED_AT_ONCE)
-      if (rows > 0) return rows
-      await dropMatches(ctx, id)
-      return queries.removeVersion(ctx, id)
-    })
-  }
-  return removed
+  const retired = await queries.findRetired(ctx, failedIn(ctx, DELETE_RETIRED))
+  return eachAlone(ctx, DELETE_RETIRED, retired.map(onItsOwn), async (ctx, { id }) => {
+    const rows = await queries.removeSome(ctx, id, REMOVED_AT_ONCE)
+    if (rows > 0) return rows
+    await dropMatches(ctx, id)
+    return queries.removeVersion(ctx, id)
+  })
 }

@@ -216,12 +216,12 @@ export const markRangeStale = (ctx: InTx, trackerIds: TrackerId[], after: number
 
 const Retired = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
 
-/** Versions whose rows are to be deleted, in projects without a build, which comes first. */
-export const findRetired = (ctx: Ctx) =>
+/** Versions, without some, whose rows are to be deleted, in projects without a build, which comes first. */
+export const findRetired = (ctx: Ctx, without: ListVersionId[]) =>
   ctx.db.many(
     Retired,
     sql`select id, project_id from list_versions v
-        where status = 'retired'
+        where status = 'retired' and id <> all(${without}::bigint[])
           and not exists (select 1 from list_versions o where o.project_id = v.project_id and o.status in ('filling', 'building'))
         order by id limit 20`,
   )

@@ -9,12 +9,13 @@ const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 /** A list that was created on the day has no size at its start. */
 const hadSize = (day: string) => sql`l.archived_at is null and l.live_version_id is not null and l.created_at < ${day}::date`
 
-/** Some projects with lists for which no sizes of a day are stored. */
-export const projectsWithoutSizes = (ctx: Ctx, day: string, limit: number) =>
+/** Some projects, without these, with lists for which no sizes of a day are stored. */
+export const projectsWithoutSizes = (ctx: Ctx, day: string, without: ProjectId[], limit: number) =>
   ctx.db.many(
     ProjectRow,
     sql`select distinct l.project_id from lists l
         where ${hadSize(day)}
+          and l.project_id <> all(${without}::bigint[])
           and not exists (select from list_days d where d.project_id = l.project_id and d.day = ${day}::date)
         order by l.project_id
         limit ${limit}`,

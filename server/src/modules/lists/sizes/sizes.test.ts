@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { failSaves } from '../../../../test/failing-saves.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 
@@ -46,6 +47,18 @@ test('a list has no size on the day on which it was created, also if it is the f
   w.advance('1 hour')
   await w.drain()
   expect((await sizes(w, first, second)).results).toMatchObject([{ list_id: first, days: [{ users: 1 }] }])
+})
+
+test('sizes that cannot be stored keep those of no other project from being stored', async () => {
+  await using w = await world()
+  const other = await w.other()
+  await listWith(w, 'Mine', [])
+  const { id } = (await w.post(LISTS, { name: 'Theirs', type: 'static' }, { key: other.keys.secret })).body
+  await w.drain()
+  w.advance('1 day')
+  await using _ = await failSaves(w, { table: 'list_days', on: 'insert', when: 'true' })
+  await w.drain('lists.note-sizes')
+  expect((await w.get(`${LISTS}/sizes?list_ids=${id}`, { key: other.keys.secret })).body.results).toMatchObject([{ list_id: id }])
 })
 
 test('sizes of archived lists and of other projects are not read, and old ones are deleted', async () => {

@@ -1,10 +1,11 @@
 /** How many users lists had: stored once a day, and kept for some time. */
 import type { AgedRows } from '../../../infra/queue/aged-rows.ts'
 import { type Ctx, inClaim, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { ListId } from '../../../lib/ids.ts'
+import type { ListId, ProjectId } from '../../../lib/ids.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import { dayOf } from '../../events/index.ts'
-import { inEachProject } from '../../projects/index.ts'
+import { eachProjectAlone } from '../../projects/index.ts'
+import { NOTE_SIZES } from '../job-names.ts'
 import * as queries from './queries.ts'
 import type { ListSizes, ListTags, SizesQuery } from './schema.ts'
 
@@ -16,8 +17,8 @@ const TAGS_MAX = 200
 /** Stores today’s list sizes for some projects that have none of today. Returns the number of sizes. */
 export async function noteSizes(ctx: Ctx): Promise<number> {
   const today = dayOf(ctx.clock.now())
-  const due = await inClaim(ctx, (ctx) => queries.projectsWithoutSizes(ctx, today, PROJECTS_AT_ONCE))
-  return inEachProject(ctx, due, (ctx) => queries.insertSizes(ctx, today))
+  const findDue = (leftOut: ProjectId[]) => inClaim(ctx, (ctx) => queries.projectsWithoutSizes(ctx, today, leftOut, PROJECTS_AT_ONCE))
+  return eachProjectAlone(ctx, NOTE_SIZES, findDue, (ctx) => queries.insertSizes(ctx, today))
 }
 
 export const sizeRows: AgedRows = { name: 'list_days', column: 'day', days: () => KEPT_DAYS, remove: queries.deleteSizes }
