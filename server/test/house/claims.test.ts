@@ -262,7 +262,7 @@ const claims: Record<string, Claim> = {
           )
           insert into campaign_preflights (project_id, campaign_id, state, people_total, created_at, touched_at)
           select ${someProject()}, 1, 'running', 1, ${due()}, ${due()} from ${numbers}`,
-    claim: (ctx) => findRunning(quickly(ctx), 10),
+    claim: (ctx) => findRunning(quickly(ctx), [], 10),
   },
 }
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { fence, sql } from '../../infra/postgres/db.ts'
 import { firstOfEach } from '../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -53,11 +53,14 @@ export const findHolders = (ctx: ProjectCtx | InTx, campaignId: CampaignId, hash
 
 const CampaignKey = Type.Object({ project_id: IdOf<ProjectId>(), campaign_id: IdOf<CampaignId>() })
 
-const heldCampaigns = firstOfEach('held', { table: sql`message_addresses`, keys: ['project_id', 'campaign_id'] })
+export type CampaignKey = Static<typeof CampaignKey>
 
-/** Campaigns with held addresses. */
-export const campaignsWithAddresses = (ctx: Ctx, limit: number) =>
-  ctx.db.many(CampaignKey, sql`with recursive ${heldCampaigns} select project_id, campaign_id from held limit ${limit}`)
+/** The next campaigns with held addresses after one. */
+export const campaignsWithAddresses = (ctx: Ctx, after: CampaignKey, limit: number) => {
+  const from = sql`(project_id, campaign_id) > (${after.project_id}, ${after.campaign_id})`
+  const held = firstOfEach('held', { table: sql`message_addresses`, keys: ['project_id', 'campaign_id'], from })
+  return ctx.db.many(CampaignKey, sql`with recursive ${held} select project_id, campaign_id from held limit ${limit}`)
+}
 
 /** Deletes some of the held addresses of a campaign. Returns how many. */
 export const forgetAddresses = (ctx: ProjectCtx, campaignId: CampaignId, limit: number) =>

@@ -6,7 +6,7 @@
  * and is always counted in its current state; users who are not subscribed or are suppressed get nothing; a stopped campaign sends nothing.
  */
 
-export { campaignsWithAddresses, forgetAddresses } from './addresses.queries.ts'
+export { type CampaignKey, campaignsWithAddresses, forgetAddresses } from './addresses.queries.ts'
 export { type Addressee, addressHash, secondCopies } from './addresses.ts'
 export { type Counts, messageCountsOf } from './counts/counts.ts'
 export { COUNTED_IN_DAYS, countsOfChannels, countsOfDays, type DayCounts } from './counts/days.queries.ts'

@@ -2,12 +2,15 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { blastTo, listOf, outcomes, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
+import { failSaves } from '../../../../test/failing-saves.ts'
 import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
 import { campaignsWithAddresses } from '../../messages/index.ts'
+import { forgetAddressesOfOver } from '../progress/forget-addresses.ts'
 import { loadAudiences, loadChunk } from './load.ts'
 
 const USERS = '/api/client/users/batch'
@@ -366,14 +369,31 @@ test('a preflight counts them, whatever the chunks are', async () => {
   expect(numbers).toEqual({ 'queued null': 230, 'skipped duplicate_address': 20 })
 })
 
+const FIRST = { project_id: 0 as ProjectId, campaign_id: 0 as CampaignId }
+const heldBy = async ({ ctx, projectId }: World) =>
+  (await campaignsWithAddresses(ctx, FIRST, 1000)).flatMap(({ project_id, campaign_id }) => (project_id === projectId ? [campaign_id] : []))
+
 test('nothing is kept of the addresses when the blast is over', async () => {
   await using w = await world()
   const campaign = await started(w, await listWith(w, SHARED))
   await run(w, 'campaigns.load', 2)
-  const held = async () => (await campaignsWithAddresses(w.ctx, 100)).map(({ campaign_id }) => campaign_id)
+  const held = () => heldBy(w)
   await run(w, 'campaigns.forget-addresses')
   expect(await held()).toEqual([campaign.id])
   await w.drain()
   await run(w, 'campaigns.forget-addresses', 2)
   expect(await held()).toEqual([])
+})
+
+test('addresses are deleted although more blasts than are looked at together are not over, and those of another cannot be deleted', async () => {
+  await using w = await world()
+  const list = await listOf(w, 'ana')
+  const campaigns = [await started(w, list), await started(w, list), await started(w, list)]
+  const [waiting, broken, over] = campaigns.map(({ id }) => id) as [CampaignId, CampaignId, CampaignId]
+  await run(w, 'campaigns.load', 2)
+  await w.db.run(sql`update campaigns set state = 'finished' where project_id = ${w.projectId} and id <> ${waiting}`)
+  expect(await heldBy(w)).toEqual([waiting, broken, over])
+  await using _ = await failSaves(w, { table: 'message_addresses', on: 'delete', when: `old.campaign_id = ${broken}` })
+  await forgetAddressesOfOver(w.ctx, 100, 1)
+  expect(await heldBy(w)).toEqual([waiting, broken])
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, messagesIn, pathOf, subscriptionTo } from '../../../../test/blasts.ts'
+import { failSaves } from '../../../../test/failing-saves.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
@@ -205,4 +206,23 @@ test('many preflights of one project do not delay the first of another: each pro
   expect((await w.get(`${pathOfPreflights(campaign)}/${begun.body.id}`, options)).body.state).toBe('finished')
   const done = await Promise.all(mine.map(async (path) => (await w.get(path)).body.people_done))
   expect(done.sort()).toEqual([...Array.from({ length: 11 }, () => 0), 2])
+})
+
+test('a preflight that cannot be saved keeps no later one of its project waiting, and goes on when it can be', async () => {
+  await using w = await world()
+  const lists = [await listOf(w, 'a')]
+  const [broken, sound] = [await blastTo(w, lists), await blastTo(w, lists)]
+  const { id } = (await start(w, broken)).body
+  w.advance('1 second')
+  const paths = [`${pathOfPreflights(broken)}/${id}`, `${pathOfPreflights(sound)}/${(await start(w, sound)).body.id}`]
+  const states = () => Promise.all(paths.map(async (path) => (await w.get(path)).body.state))
+  {
+    await using _ = await failSaves(w, { table: 'campaign_preflights', when: `new.id = ${id}` })
+    await preflightNext(w.ctx)
+    await preflightNext(w.ctx)
+    expect(await states()).toEqual(['running', 'finished'])
+  }
+  w.advance('1 minute')
+  await w.drain('campaigns.preflight')
+  expect(await states()).toEqual(['finished', 'finished'])
 })

@@ -48,16 +48,16 @@ const PreflightKey = Type.Object({ id: IdOf<PreflightId>(), project_id: IdOf<Pro
 /** Not `exists`, which a plan may turn into a join that reads all campaigns. */
 const isLive = sql`(select c.archived_at is null from campaigns c where c.project_id = p.project_id and c.id = p.campaign_id)`
 
-const nextRunning = firstOfEach('next', {
-  table: sql`campaign_preflights p`,
-  keys: ['project_id'],
-  order: ['touched_at', 'id'],
-  where: sql`state = 'running' and ${isLive}`,
-})
-
-/** For each project, the running preflight of a live campaign that was least recently worked on, least recent first. */
-export const findRunning = (ctx: Ctx, limit: number) =>
-  ctx.db.many(PreflightKey, sql`with recursive ${nextRunning} select id, project_id from next order by touched_at, id limit ${limit}`)
+/** For each project, the running preflight of a live campaign that was least recently worked on, without some of them, least recent first. */
+export const findRunning = (ctx: Ctx, without: PreflightId[], limit: number) => {
+  const next = firstOfEach('next', {
+    table: sql`campaign_preflights p`,
+    keys: ['project_id'],
+    order: ['touched_at', 'id'],
+    where: sql`state = 'running' and ${isLive} and id <> all(${without}::bigint[])`,
+  })
+  return ctx.db.many(PreflightKey, sql`with recursive ${next} select id, project_id from next order by touched_at, id limit ${limit}`)
+}
 
 /** A running preflight, without a lock. */
 export const findRunningPreflight = (ctx: ProjectCtx, id: PreflightId) =>

@@ -9,7 +9,7 @@ import type { CampaignId, ListId, PreflightId, UserId } from '../../../lib/ids.t
 import { distinct } from '../../../lib/shapes.ts'
 import { audienceAfter, audienceSize } from '../../lists/index.ts'
 import { addressHash, type Planned } from '../../messages/index.ts'
-import { findProject, inProject } from '../../projects/index.ts'
+import { eachAlone, failedIn, findProject, onItsOwn } from '../../projects/index.ts'
 import { chooseTemplate, sampleLinks, scopeOf, sendableTemplatesOf, variantName } from '../../templates/index.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
@@ -72,9 +72,9 @@ async function present(ctx: ProjectCtx, { done_to: _, problems, ...row }: Prefli
 
 /** Checks one chunk of a running preflight of each project. Returns the number of users checked plus the number of preflights finished. */
 export async function preflightNext(ctx: Ctx, chunkUsers: number = CHUNK_USERS): Promise<number> {
-  const running = await queries.findRunning(quickly(ctx), PREFLIGHTS_AT_ONCE)
-  const done = await mapWithConcurrency(running, PREFLIGHTS_AT_ONCE, ({ id, project_id }) =>
-    inProject(ctx, project_id, (ctx) => preflightChunk(ctx, id, chunkUsers)),
+  const running = await queries.findRunning(quickly(ctx), failedIn(ctx, PREFLIGHT), PREFLIGHTS_AT_ONCE)
+  const done = await mapWithConcurrency(running, PREFLIGHTS_AT_ONCE, (row) =>
+    eachAlone(ctx, PREFLIGHT, [onItsOwn(row)], (ctx, { id }) => preflightChunk(ctx, id, chunkUsers)),
   )
   return done.reduce((sum, one) => sum + one, 0)
 }
