@@ -35,6 +35,8 @@ import { removeOld } from './retention.ts'
 const DUE_GATHER_MS = 250
 /** The wait for a project whose requests another process applies. */
 const APPLY_RETRY_MS = 25
+/** The wait for projects that cannot be erased. */
+const ERASE_RETRY_MS = 5 * SECOND_MS
 
 /** `inboxStreams` are the open streams of this process, which new in-app messages wake; `acceptedLog` is where accepted requests wait, if not in the queue. */
 export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>, { acceptedLog }: Pick<Ctx, 'acceptedLog'> = {}): Job[] => [
@@ -60,7 +62,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>, { acceptedLog 
   ...domainJobs(),
   ...tlsJobs,
   ...webhookJobs,
-  job({ ...ERASE_PROJECTS, idleMs: MINUTE_MS, nextAt: nextErasureAt, run: (ctx) => eraseProjects(ctx) }),
+  job({ ...ERASE_PROJECTS, idleMs: MINUTE_MS, nextAt: nextErasureAt, retryMs: ERASE_RETRY_MS, run: (ctx) => eraseProjects(ctx) }),
   job({ name: 'retention', idleMs: HOUR_MS, run: removeOld }),
   job({ name: 'traces.purge', idleMs: HOUR_MS, run: purgeTraced }),
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),

@@ -7,6 +7,7 @@ import { eraseNextProject } from '../../src/modules/projects/index.ts'
 import { eraseProjects } from '../../src/project-deletion.ts'
 import { queueDepths } from '../../src/workers.ts'
 import { run } from '../blasts.ts'
+import { failSaves } from '../failing-saves.ts'
 import { createJourney } from '../journeys.ts'
 import { answerOrders, order, recipientsOf, sendOver } from '../mailing.ts'
 import { openRelay } from '../relay.ts'
@@ -113,7 +114,7 @@ test('a batch that was cut off is done again, and what arrives late is erased to
     w.ctx,
     async (ctx) => {
       expect(await deleteRows(ctx, 'users', 3)).toBe(3)
-      throw new Error('The process has ended.')
+      throw Object.assign(new Error('The process has ended.'), { code: 'ECONNRESET' })
     },
     async () => {},
   )
@@ -134,6 +135,25 @@ test('a batch that was cut off is done again, and what arrives late is erased to
   w.advance('1 day')
   await w.drain()
   expect(await select(w, 'select event_id from event_ids where project_id = $1', [w.projectId])).toEqual([])
+})
+
+test('a project that cannot be erased keeps no other from being erased, and is erased when it can be', async () => {
+  await using w = await world()
+  const other = { ...w, ...(await w.other()) }
+  for (const each of [w, other]) {
+    await w.post('/api/client/users/batch', [{ external_id: 'kim' }], { key: each.keys.secret })
+    await w.drain('ingest.apply')
+    expect((await w.request('DELETE', pathOf(each), { name: 'Test' }, { key: each.keys.organisation })).status).toBe(204)
+    w.advance('1 second')
+  }
+  {
+    await using _ = await failSaves(w, { table: 'users', on: 'delete', when: 'true' })
+    while ((await eraseProjects(w.ctx)) > 0);
+    expect([await usersLeft(w), await usersLeft(other)]).toEqual([1, 0])
+  }
+  w.advance('1 minute')
+  while ((await eraseProjects(w.ctx)) > 0);
+  expect(await usersLeft(w)).toBe(0)
 })
 
 test('the next start creates neither a key of the configuration again nor another organisation', async () => {

@@ -22,7 +22,7 @@ export const markDeleted = (ctx: InTx) =>
   )
 
 const Erasable = Type.Object({
-  id: IdOf<ProjectId>(),
+  project_id: IdOf<ProjectId>(),
   organization_id: IdOf<OrganisationId>(),
   deleted_at: Instant,
   erased_at: Nullable(Instant),
@@ -30,12 +30,12 @@ const Erasable = Type.Object({
   timezone: Type.String(),
 })
 
-/** Locks a project that is due to be erased, unless another process has it. */
-export const claimErasable = (ctx: InTx<Ctx>) =>
+/** Locks a project that is due to be erased, except these and those that another process has. */
+export const claimErasable = (ctx: InTx<Ctx>, without: ProjectId[]) =>
   ctx.db.first(
     Erasable,
-    sql`select id, organization_id, deleted_at, erased_at, locale, timezone from projects
-        where erase_due_at <= ${ctx.clock.now()}
+    sql`select id as project_id, organization_id, deleted_at, erased_at, locale, timezone from projects
+        where erase_due_at <= ${ctx.clock.now()} and id <> all(${without}::bigint[])
         order by erase_due_at, id
         limit 1
         for no key update skip locked`,

@@ -1,9 +1,10 @@
 /** The deletion of a project: what says that it is deleted, and when what is left of it is looked at. */
-import { type Ctx, type InTx, inTx, type OrganisationCtx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { Ctx, InTx, OrganisationCtx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { DAY_MS, MINUTE_MS } from '../../lib/times.ts'
 import * as queries from './deletion.queries.ts'
+import { claimAlone } from './each-alone.ts'
 import { ERASE_PROJECTS } from './job-names.ts'
 import { missingProject } from './service.ts'
 
@@ -28,16 +29,14 @@ export type Erasing = { deleted_at: Date; erased_at: Date | null }
 
 /**
  * Erases one batch of a project that is due. `erase` returns how many rows it deleted. Returns that number, 1 if no rows were left, or 0
- * when no project is due.
+ * when no project is due. A project that cannot be erased holds up no other.
  */
 export const eraseNextProject = (
   ctx: Ctx,
   erase: (ctx: InTx) => Promise<number>,
   recordErased: (ctx: InTx) => Promise<void>,
 ): Promise<number> =>
-  inTx(ctx, async (outer) => {
-    const due = await queries.claimErasable(outer)
-    if (!due) return 0
+  claimAlone(ctx, ERASE_PROJECTS, queries.claimErasable, async (outer, due) => {
     const ctx = systemIn(outer, due)
     const rows = await erase(ctx)
     if (rows > 0) return rows
@@ -57,11 +56,11 @@ export function nextLook({ deleted_at }: Pick<Erasing, 'deleted_at'>, now: Date)
   return now.getTime() + DAY_MS <= deletedMs + WATCHED_MS ? new Date(now.getTime() + DAY_MS) : null
 }
 
-type Due = { id: ProjectId; organization_id: OrganisationId; locale: string; timezone: string }
+type Due = { project_id: ProjectId; organization_id: OrganisationId; locale: string; timezone: string }
 
-const systemIn = (ctx: InTx<Ctx>, { id, organization_id: organisationId, ...project }: Due): InTx<ProjectCtx> => ({
+const systemIn = (ctx: InTx<Ctx>, { project_id, organization_id: organisationId, ...project }: Due): InTx<ProjectCtx> => ({
   ...ctx,
-  projectId: id,
+  projectId: project_id,
   project,
   caller: { kind: 'system' },
   origin: { via: 'system', requestId: null, organisationId },

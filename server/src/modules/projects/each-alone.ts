@@ -48,6 +48,39 @@ export async function eachProjectAlone(
   }
 }
 
+/**
+ * Works on what `claim` locks, in the same transaction. Returns how much was done. If that fails, it is tried with the next, and the project of
+ * the one that failed is left out for a time. Throws if the database is away.
+ */
+export async function claimAlone<R extends { project_id: ProjectId }>(
+  ctx: Ctx,
+  job: JobName,
+  claim: (ctx: InTx<Ctx>, leftOut: ProjectId[]) => Promise<R | undefined>,
+  work: (ctx: InTx<Ctx>, claimed: R) => Promise<number>,
+): Promise<number> {
+  const failed = failedPiecesOf(ctx, job)
+  const tried: ProjectId[] = []
+  for (;;) {
+    const startedMs = performance.now()
+    const claimed: { row?: R } = {}
+    try {
+      const done = await inTx(ctx, async (ctx) => {
+        const row = await claim(ctx, [...failedIn<ProjectId>(ctx, job), ...tried])
+        if (!row) return 0
+        claimed.row = row
+        return work(ctx, row)
+      })
+      if (claimed.row) failed.succeed([claimed.row.project_id])
+      return done
+    } catch (error) {
+      if (!claimed.row) throw error
+      const { project_id } = claimed.row
+      failed.fail([project_id], error, startedMs, { project_id })
+      tried.push(project_id)
+    }
+  }
+}
+
 async function alone<P extends Piece>(ctx: Ctx, failed: FailedPieces, piece: P, work: Work<P>): Promise<number> {
   const { project_id, ids } = piece
   const startedMs = performance.now()

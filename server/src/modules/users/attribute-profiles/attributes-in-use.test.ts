@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { failSaves } from '../../../../test/failing-saves.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { runToEnd } from '../../../infra/queue/jobs.ts'
@@ -155,6 +156,21 @@ describe('GET /schema/attributes', () => {
     expect(await profileAll(w)).toBe(0)
     await w.get(SCHEMA)
     expect(await profileAll(w)).toBeGreaterThan(0)
+  })
+
+  test('a large project whose users cannot be profiled keeps no other from it', async () => {
+    await using w = await world()
+    const other = { ...w, ...(await w.other()) }
+    for (const each of [w, other]) {
+      await crowd(each, MANY)
+      await w.get(SCHEMA, { key: each.keys.secret })
+      w.advance('1 second')
+    }
+    await using _ = await failSaves(w, { table: 'attribute_profiles', on: 'insert', when: 'true' })
+    await profileAll(w)
+    const people = async ({ keys }: Pick<World, 'keys'>) => (await w.get(SCHEMA, { key: keys.secret })).body.people
+    // Until its first run has ended, the newest 5,000 users represent all.
+    expect([await people(w), await people(other)]).toEqual([MANY - 1, MANY])
   })
 
   test('of more attributes than can be shown, those that most users have are shown', async () => {

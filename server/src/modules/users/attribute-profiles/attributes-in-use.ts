@@ -4,9 +4,10 @@
  * has come for a week. Before its first run ends, the newest 5,000 users represent all. Samples are read for each request, so that values
  * which were changed, hidden or erased are never shown.
  */
-import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { pathOfKey } from '../../../lib/attribute-paths.ts'
 import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
+import { claimAlone } from '../../projects/index.ts'
 import { listAttributes } from '../attributes.queries.ts'
 import { hiddenKeys } from '../attributes.ts'
 import { PROFILE } from '../job-names.ts'
@@ -64,11 +65,9 @@ async function profilesOf(ctx: ProjectCtx, hidden: string[]) {
   return { profiles, users: Math.max(0, ...profiles.map(({ users }) => users)), asOf: ctx.clock.now() }
 }
 
-/** Profiles the next users of the run that is due. Returns how many, or 1 at the end of the run. */
+/** Profiles the next users of the run that is due. Returns how many, or 1 at the end of the run. A project that fails holds up no other. */
 export const profileAttributes = (ctx: Ctx): Promise<number> =>
-  inTx(ctx, async (ctx) => {
-    const due = await queries.claimProfiling(ctx)
-    if (!due) return 0
+  claimAlone(ctx, PROFILE, queries.claimProfiling, async (ctx, due) => {
     const { project_id, run, looked_to, users_so_far } = due
     const now = ctx.clock.now()
     const startedAt = due.started_at ?? now

@@ -162,13 +162,13 @@ const Profiling = Type.Object({
   users_so_far: Type.Integer(),
 })
 
-/** Locks the profiling that has been due the longest. */
-export const claimProfiling = (ctx: InTx<Ctx>) =>
+/** Locks the profiling that has been due the longest, without those of some projects. */
+export const claimProfiling = (ctx: InTx<Ctx>, without: ProjectId[]) =>
   ctx.db.first(
     Profiling,
     sql`select project_id, asked_at, run, started_at, looked_to, users_so_far
         from attribute_profiling
-        where due_at <= ${ctx.clock.now()}
+        where due_at <= ${ctx.clock.now()} and project_id <> all(${without}::bigint[])
         order by due_at
         limit 1
         for update skip locked`,
