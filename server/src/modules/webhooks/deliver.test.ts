@@ -44,6 +44,18 @@ const slowly = (w: World, meanwhile: () => Promise<void>): Ctx => ({
   },
 })
 
+/** A worker that cannot make requests to a receiver. */
+const faulty = (w: World, { url }: Receiver): Ctx => ({
+  ...w.ctx,
+  fetch: {
+    ...w.ctx.fetch,
+    async request(request) {
+      if (request.url.startsWith(url)) throw new Error('It fails.')
+      return w.ctx.fetch.request(request)
+    },
+  },
+})
+
 const deliver = (ctx: Ctx) => deliverDue(ctx, new AbortController().signal)
 
 test('the result of a worker that lost its lease is dropped: the delivery is as the other worker has recorded it', async () => {
@@ -62,6 +74,21 @@ test('the result of a worker that lost its lease is dropped: the delivery is as 
   w.advance('1 day')
   await w.drain()
   expect(receiver.requests).toHaveLength(2)
+})
+
+test('a delivery that a fault keeps from being sent is recorded and retried later, and all others are sent', async () => {
+  await using w = await world()
+  const { path, receiver: never } = await endpoint(w)
+  const { path: sound, receiver } = await endpoint(w)
+  await inTx(w.ctx, (ctx) => emit(ctx, () => [webhookEvents.deliveryNullMx.of({ domain: 'a.example' })]))
+  await w.drain('webhooks.dispatch')
+  for (let event = 0; event < 11; event++) expect((await w.post(`${sound}/test`)).status).toBe(202)
+  await deliver(faulty(w, never))
+  expect(receiver.requests).toHaveLength(12)
+  expect(await deliveryOf(w, path)).toMatchObject({ status: 'pending', attempts: 1 })
+  w.advance('1 day')
+  await w.drain('webhooks.deliver')
+  expect([never.requests.length, (await deliveryOf(w, path)).status]).toEqual([1, 'succeeded'])
 })
 
 test.each([

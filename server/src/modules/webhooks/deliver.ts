@@ -73,7 +73,6 @@ async function work(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promis
     await release(ctx, dispatcher.stale.splice(0))
     await renew(ctx, dispatcher)
     for (const projectId of dispatcher.startable.keys()) startNext(ctx, dispatcher, projectId, stop)
-    if (dispatcher.errors.length > 0) throw dispatcher.errors[0]
     if (dispatcher.finished.length > 0 || dispatcher.stale.length > 0) continue
     if (dispatcher.inFlight.size === 0) return attempts
     await pause(ctx, dispatcher.wake.promise)

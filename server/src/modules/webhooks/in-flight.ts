@@ -42,8 +42,6 @@ export type Dispatcher = {
   finishedSinceLease: number
   /** Deliveries that were leased but not sent, and are to be released. */
   stale: Delivery[]
-  /** Bugs during attempts, which `work` throws. */
-  errors: unknown[]
   /** Resolves when there is something to record or to lease. */
   wake: PromiseWithResolvers<void>
 }
@@ -57,7 +55,6 @@ export const emptyDispatcher = (renewedAt: number): Dispatcher => ({
   finished: [],
   finishedSinceLease: 0,
   stale: [],
-  errors: [],
   wake: Promise.withResolvers(),
 })
 
@@ -90,12 +87,11 @@ function start(ctx: Ctx, dispatcher: Dispatcher, queue: EndpointQueue, delivery:
   queue.inFlight += 1
   inFlight.add(delivery)
   inFlightOf.set(queue.projectId, ofProject() + 1)
-  send(ctx, delivery)
-    .then(
-      (attempt) => dispatcher.finished.push(attempt),
-      (error) => dispatcher.errors.push(error),
-    )
-    .then(() => {
+  const at = ctx.clock.now()
+  send(ctx, delivery, at)
+    .catch((error: unknown) => broken(ctx, delivery, at, error))
+    .then((attempt) => {
+      dispatcher.finished.push(attempt)
       queue.inFlight -= 1
       inFlight.delete(delivery)
       if (ofProject() > 1) inFlightOf.set(queue.projectId, ofProject() - 1)
@@ -107,11 +103,23 @@ function start(ctx: Ctx, dispatcher: Dispatcher, queue: EndpointQueue, delivery:
     })
 }
 
+/** The attempt of a delivery that a fault of this server keeps from being sent. It counts, so that the delivery is retried as late as any other. */
+function broken({ log }: Ctx, delivery: Delivery, at: Date, error: unknown): Attempt {
+  const { project_id, endpoint_id, id } = delivery
+  log.error({ err: error, project_id, endpoint_id, delivery_id: id }, 'a webhook delivery could not be attempted; it will be retried')
+  return { delivery, at, response: faulty }
+}
+
+const faulty: SafeResponse = {
+  is: 'failed',
+  reason: 'other',
+  message: 'This server could not make the attempt. Its log says why.',
+  elapsedMs: 0,
+}
 const unsigned: SafeResponse = { is: 'failed', reason: 'other', message: 'The signing secret cannot be read. Rotate it.', elapsedMs: 0 }
 
 /** Sends one request. The signed body is the one that is sent. */
-async function send(ctx: Ctx, delivery: Delivery): Promise<Attempt> {
-  const at = ctx.clock.now()
+async function send(ctx: Ctx, delivery: Delivery, at: Date): Promise<Attempt> {
   const { url, body, sign, event_id } = delivery
   if (!sign) return { delivery, at, response: unsigned }
   const span = beginSpan(ctx, delivery, at)
