@@ -851,6 +851,16 @@ describe('connections', () => {
     expect(all.filter(({ steps }) => !steps.some(isShared))).toHaveLength(1)
   })
 
+  test('an email whose hosts cannot be connected to does not wait for the end of one at another host of its site', async () => {
+    using client = open({}, { 'dead.test': { is: 'addresses', addresses: [REFUSING_ADDRESS], isSecure: false } })
+    const name = host({ script: { QUIT: () => ends('silence') } })
+    const [alive, dead] = [routeTo(name), routeTo('dead.test')].map((route) => ({ ...route, site: 'shared' })) as [Route, Route]
+    const limits = { connections: 2, mailsPerConnection: 1 }
+    expect(outcomes(await client.deliver(alive, kim, limits))).toEqual(['kim delivered 250'])
+    expect(outcomes(await client.deliver(dead, kim, limits))).toEqual(['kim temporary site'])
+    expect(hostOf(name).counts.open).toBe(1)
+  })
+
   test('other domains of a site use its connections for the hosts that they share', async () => {
     using client = open({ limits: { idleMs: 5000 } })
     const [one, two] = [host(), host()]

@@ -286,12 +286,12 @@ function postponeStranded(state: State, to: number): void {
 
 /**
  * Ends the mails whose connection could not be opened when no session is left that could carry them. While one that has carried mails is being
- * closed they wait, because the host may have room for another connection then.
+ * closed, those that have its host wait, because the host may have room for another connection then.
  */
 function failStranded(state: State): void {
-  if ([...state.sessions].some(({ isLeaving, mails }) => isLeaving && mails > 0)) return
+  const leaving = new Set([...state.sessions].flatMap(({ isLeaving, mails, host }) => (isLeaving && mails > 0 ? [host] : [])))
   for (const mail of [...state.waiting]) {
-    if (!mail.failed || canBeCarried(state, mail)) continue
+    if (!mail.failed || canBeCarried(state, mail) || mail.route.hosts.some(({ host }) => leaving.has(host))) continue
     drop(state, mail)
     finish(mail, { steps: [], recipients: sameFor(mail.mail.to, mail.failed) })
   }
