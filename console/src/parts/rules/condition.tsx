@@ -3,7 +3,8 @@ import { IconPlus, IconX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { OPTIONS_MAX } from '../paging.ts'
-import { type FieldSchema, labelOf } from '../schema-fields.ts'
+import type { FieldSchema } from '../schema-fields.ts'
+import { useSettingName } from '../setting-name.ts'
 import { Argument } from './argument.tsx'
 import { Comparison } from './comparison.tsx'
 import { isReference, type Reference, useAttributes, useEvents, useNames } from './data.ts'
@@ -80,6 +81,7 @@ function blankMember(schema: FieldSchema, meta: Meta): unknown {
 
 function AddMember({ members, onAdd }: { members: [string, FieldSchema][]; onAdd: (name: string, schema: FieldSchema) => void }) {
   const { t } = useTranslation()
+  const settingName = useSettingName()
   if (members.length === 0) return null
   return (
     <Menu position="bottom-start" width={320}>
@@ -92,7 +94,7 @@ function AddMember({ members, onAdd }: { members: [string, FieldSchema][]; onAdd
       <Menu.Dropdown>
         {members.map(([name, schema]) => (
           <Menu.Item key={name} onClick={() => onAdd(name, schema)}>
-            {labelOf(name)}
+            {settingName(name)}
             {schema.description && <span className="r">{schema.description}</span>}
           </Menu.Item>
         ))}
@@ -103,11 +105,12 @@ function AddMember({ members, onAdd }: { members: [string, FieldSchema][]; onAdd
 
 function Added({ name, onRemove, children }: { name: string; onRemove: () => void; children: ReactNode }) {
   const { t } = useTranslation()
+  const label = useSettingName()(name)
   return (
     <div className="parts below">
-      <span className="quiet sm">{labelOf(name)}</span>
+      <span className="quiet sm">{label}</span>
       {children}
-      <ActionIcon variant="subtle" color="gray" size={24} aria-label={t('rule.removeOf', { name: labelOf(name) })} onClick={onRemove}>
+      <ActionIcon variant="subtle" color="gray" size={24} aria-label={t('rule.removeOf', { name: label })} onClick={onRemove}>
         <IconX size={14} stroke={1.75} aria-hidden />
       </ActionIcon>
     </div>
@@ -119,9 +122,10 @@ type MemberProps = { name: string; schema: FieldSchema; meta: Meta; value: unkno
 /** An optional member: a value, a comparison, or several comparisons. */
 export function Member({ name, schema, meta, value, onChange, event }: MemberProps & { event: string }) {
   const { t } = useTranslation()
+  const label = useSettingName()(name)
   if (isComparison(schema)) return <Comparison rule={value as Draft} schema={schema} meta={meta} onChange={onChange} />
   if (schema.type !== 'array' || !schema.items || !isComparison(schema.items))
-    return <Argument label={labelOf(name)} schema={schema} value={value} onChange={onChange} />
+    return <Argument label={label} schema={schema} value={value} onChange={onChange} />
   const { items } = schema
   const tests = value as Draft[]
   const change = (index: number, test: Draft) => onChange(tests.with(index, test))
@@ -150,7 +154,7 @@ export function Member({ name, schema, meta, value, onChange, event }: MemberPro
 function Subject({ name, schema, meta, value, onChange }: MemberProps) {
   const { types, labels } = useAttributes()
   const events = useEvents()
-  const label = labelOf(name)
+  const label = useSettingName()(name)
   if (isReference(name)) return <Named kind={name} label={label} value={value} onChange={onChange} />
   if (name === 'attribute' || name === 'event') {
     const data =

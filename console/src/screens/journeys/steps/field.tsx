@@ -6,7 +6,8 @@ import { OPTIONS_MAX } from '../../../parts/paging.ts'
 import { Argument } from '../../../parts/rules/argument.tsx'
 import { Named } from '../../../parts/rules/condition.tsx'
 import { type Reference, useNames } from '../../../parts/rules/data.ts'
-import { type FieldSchema, labelOf } from '../../../parts/schema-fields.ts'
+import type { FieldSchema } from '../../../parts/schema-fields.ts'
+import { useSettingName } from '../../../parts/setting-name.ts'
 import { TypedNumber } from '../../../parts/typed-number.tsx'
 import { Described, type FieldProps, helpOf } from './described.tsx'
 import { RuleField, TestsField } from './rule-fields.tsx'
@@ -19,19 +20,19 @@ const isTests = (name: string, { type, items }: FieldSchema) => name === 'where'
 /** A setting of a step, drawn from its schema. */
 function Field(props: FieldProps) {
   const { name, schema, value, onChange } = props
+  const label = useSettingName()(name)
   const reference = referenceIn(name)
-  const common = { label: labelOf(name), description: helpOf(schema) }
+  const common = { label, description: helpOf(schema) }
   if (schema.title === 'Rule') return <RuleField {...props} />
   if (isTests(name, schema)) return <TestsField {...props} />
   if (reference)
     return (
       <Described {...common}>
-        <Named kind={reference} label={labelOf(name)} value={value} onChange={(id) => onChange(id === '' ? undefined : id)} />
+        <Named kind={reference} label={label} value={value} onChange={(id) => onChange(id === '' ? undefined : id)} />
       </Described>
     )
   const references = referencesIn(name)
-  if (references)
-    return <NamedSeveral kind={references} {...common} label={labelOf(name.replace(/_ids$/, 's'))} value={value} onChange={onChange} />
+  if (references) return <NamedSeveral kind={references} {...common} value={value} onChange={onChange} />
   if (schema.enum)
     return (
       <Select
@@ -69,7 +70,7 @@ function Field(props: FieldProps) {
   if (isDuration(schema))
     return (
       <Described {...common}>
-        <Argument label={labelOf(name)} schema={schema} value={value} onChange={(text) => onChange(text === '' ? undefined : text)} />
+        <Argument label={label} schema={schema} value={value} onChange={(text) => onChange(text === '' ? undefined : text)} />
       </Described>
     )
   return schema.type === 'string' ? <TextField {...props} /> : <ValueField {...props} />
@@ -99,15 +100,16 @@ type Item = Record<string, unknown>
 /** Several settings of the same form: branches, conditions, criteria. */
 function ItemsField({ name, schema, value, onChange }: FieldProps) {
   const { t } = useTranslation('journeys')
+  const label = useSettingName()(name)
   const items = Array.isArray(value) ? (value as Item[]) : []
   const properties = schema.items?.properties ?? {}
   const set = (next: Item[]) => onChange(next.length === 0 ? undefined : next)
   return (
-    <Described label={labelOf(name)} description={helpOf(schema)}>
+    <Described label={label} description={helpOf(schema)}>
       {items.map((item, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: items have no ids, and keep their order.
         <fieldset key={index} className="item">
-          <legend className="vh">{t('field.item', { name: labelOf(name), number: index + 1 })}</legend>
+          <legend className="vh">{t('field.item', { name: label, number: index + 1 })}</legend>
           <Fields
             schema={{ properties, required: schema.items?.required ?? [] }}
             value={item}
@@ -117,7 +119,7 @@ function ItemsField({ name, schema, value, onChange }: FieldProps) {
             variant="subtle"
             color="gray"
             size={28}
-            aria-label={t('field.removeItem', { name: labelOf(name), number: index + 1 })}
+            aria-label={t('field.removeItem', { name: label, number: index + 1 })}
             onClick={() => set(items.toSpliced(index, 1))}
           >
             <IconX size={16} stroke={1.5} aria-hidden />
@@ -131,7 +133,7 @@ function ItemsField({ name, schema, value, onChange }: FieldProps) {
           leftSection={<IconPlus size={14} stroke={1.75} aria-hidden />}
           onClick={() => set([...items, blankItem(schema.items ?? {}, items)])}
         >
-          {t('field.addItem', { name: labelOf(name) })}
+          {t('field.addItem', { name: label })}
         </Button>
       )}
     </Described>
@@ -159,6 +161,7 @@ type FieldsProps = {
 /** The settings of an object: those that are set or usual, and the others on request. */
 export function Fields({ schema: { properties = {}, required = [] }, value, onChange, shown = [] }: FieldsProps) {
   const { t } = useTranslation('journeys')
+  const settingName = useSettingName()
   const [asked, setAsked] = useState<string[]>([])
   const isShown = (name: string) => name in value || [...required, ...shown, ...asked].includes(name)
   const set = (name: string, next: unknown) => {
@@ -186,7 +189,7 @@ export function Fields({ schema: { properties = {}, required = [] }, value, onCh
           size="xs"
           aria-label={t('field.more')}
           placeholder={t('field.more')}
-          data={hidden.map(([name]) => ({ value: name, label: labelOf(name) }))}
+          data={hidden.map(([name]) => ({ value: name, label: settingName(name) }))}
           value={null}
           searchable
           onChange={(name) => name !== null && setAsked([...asked, name])}

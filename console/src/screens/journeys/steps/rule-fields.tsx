@@ -5,13 +5,14 @@ import { Member } from '../../../parts/rules/condition.tsx'
 import { useMeta } from '../../../parts/rules/data.ts'
 import { RuleEditor } from '../../../parts/rules/group.tsx'
 import { blankCondition, type Draft, inGroup, isComplete } from '../../../parts/rules/rule.ts'
-import { labelOf } from '../../../parts/schema-fields.ts'
+import { useSettingName } from '../../../parts/setting-name.ts'
 import { Described, type FieldProps, helpOf } from './described.tsx'
 import { ValueField } from './text-fields.tsx'
 
 /** A rule, edited with fields. It becomes a setting once every value is filled in. */
 export function RuleField({ name, schema, value, onChange }: FieldProps) {
   const { t } = useTranslation('journeys')
+  const label = useSettingName()(name)
   const { data: meta } = useMeta()
   const { edited: rule, edit, give } = useEdited(value as Draft | undefined, (value) => value)
   if (!meta) return null
@@ -23,7 +24,7 @@ export function RuleField({ name, schema, value, onChange }: FieldProps) {
   }
   const first = 'attribute' in meta.conditions ? 'attribute' : (Object.keys(meta.conditions)[0] ?? '')
   return (
-    <Described label={labelOf(name)} description={helpOf(schema)?.split('. ')[0]}>
+    <Described label={label} description={helpOf(schema)?.split('. ')[0]}>
       {rule === undefined ? (
         <Button variant="default" size="xs" onClick={() => edit({ all: [blankCondition(first, meta)] })}>
           {t('field.addRule')}
@@ -44,6 +45,7 @@ export function RuleField({ name, schema, value, onChange }: FieldProps) {
 /** Tests of the data of an event, as a rule has them. */
 export function TestsField({ name, schema, value, onChange, event = '' }: FieldProps) {
   const { t } = useTranslation('journeys')
+  const label = useSettingName()(name)
   const { data: meta } = useMeta()
   const { edited: tests, edit, give } = useEdited(value as Draft[] | undefined, (value) => value)
   const tested = meta?.conditions.event?.schema.properties?.where
@@ -55,7 +57,7 @@ export function TestsField({ name, schema, value, onChange, event = '' }: FieldP
     onChange(next)
   }
   return (
-    <Described label={labelOf(name)} description={helpOf(schema)}>
+    <Described label={label} description={helpOf(schema)}>
       {tests === undefined ? (
         <Button variant="default" size="xs" onClick={() => edit([{ attribute: '', is: '' }])}>
           {t('field.addTest')}

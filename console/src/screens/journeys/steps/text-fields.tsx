@@ -2,7 +2,7 @@ import { JsonInput, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useEdited } from '../../../parts/edited.ts'
-import { labelOf } from '../../../parts/schema-fields.ts'
+import { useSettingName } from '../../../parts/setting-name.ts'
 import { type FieldProps, helpOf } from './described.tsx'
 
 /** From this length on a text may have several lines. */
@@ -10,6 +10,7 @@ const LONG_TEXT = 5000
 
 /** A text. A setting is never empty: emptying the field removes the setting, or keeps the last text of a `path`. */
 export function TextField({ name, schema, value, onChange }: FieldProps) {
+  const label = useSettingName()(name)
   const stored = typeof value === 'string' ? value : ''
   const [typed, setTyped] = useState(stored)
   const [seen, setSeen] = useState(stored)
@@ -20,7 +21,7 @@ export function TextField({ name, schema, value, onChange }: FieldProps) {
   const Input = (schema.maxLength ?? 0) >= LONG_TEXT ? Textarea : TextInput
   return (
     <Input
-      label={labelOf(name)}
+      label={label}
       description={helpOf(schema)}
       value={typed}
       onChange={(event) => {
@@ -36,11 +37,12 @@ export function TextField({ name, schema, value, onChange }: FieldProps) {
 /** A value without a field of its own, as JSON. */
 export function ValueField({ name, schema, value, onChange }: FieldProps) {
   const { t } = useTranslation()
+  const label = useSettingName()(name)
   const { edited: text, edit, give } = useEdited(value, (value) => (value === undefined ? '' : JSON.stringify(value, null, 2)))
   const parsed = jsonOf(text)
   return (
     <JsonInput
-      label={labelOf(name)}
+      label={label}
       description={helpOf(schema)}
       autosize
       minRows={3}
