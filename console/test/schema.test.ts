@@ -23,6 +23,9 @@ test.each([
   [{ min_role: 'admin', hidden: false, personal_data: true }, 'admin'],
   [{ min_role: null, hidden: false, personal_data: false, end_user: false }, 'notUsers'],
   [{ min_role: 'support', hidden: false, personal_data: true, end_user: false }, 'notUsers'],
+  [{ min_role: null, hidden: false, personal_data: true, end_user: true }, 'editorAndUsers'],
+  [{ min_role: 'admin', hidden: false, personal_data: false, end_user: true }, 'adminAndUsers'],
+  [{ min_role: 'admin', hidden: true, personal_data: false, end_user: true }, 'hidden'],
 ])('%o is read by: %s', (entry, readers) => expect(readersOf(entry)).toBe(readers))
 
 const registered = (min_role: string | null, hidden: boolean, end_user: boolean) =>
@@ -35,14 +38,16 @@ test.each([
   [registered(null, false, true), 'admin', false],
   [registered('admin', false, false), 'everyone', true],
   [registered('admin', false, false), 'editor', false],
-  [registered('admin', false, true), 'editor', true],
+  [registered('admin', false, true), 'editor', false],
+  [registered('admin', false, true), 'adminAndUsers', true],
+  [{ ...registered(null, false, true), personal_data: true }, 'editor', false],
   [registered('admin', false, true), 'hidden', false],
   [registered(null, true, false), 'everyone', true],
   [registered(null, false, false), 'admin', false],
   [registered('admin', false, true), 'notUsers', false],
   [{ ...registered(null, false, true), personal_data: true }, 'admin', false],
   [{ ...registered('support', false, true), personal_data: true }, 'editor', false],
-])('users are among everyone, and otherwise read their own only if that is registered: %o, then %s', (entry, readers, expected) =>
+])('users are among everyone, and otherwise read their own only where the choice says so: %o, then %s', (entry, readers, expected) =>
   expect(withReaders(entry, readers).end_user).toBe(expected),
 )
 
@@ -66,6 +71,9 @@ test.each([
   [{ event: '', days: 7 }, {}],
   [{ days: 7 }, {}],
 ])('the address %o opens %o', (address, expected) => expect(openEventOf(address)).toEqual(expected))
+
+test('that users read their own too is beside the role', () =>
+  expect(withReaders(registered('admin', false, true), 'adminAndUsers').min_role).toBe('admin'))
 
 test('what is closed to users stays open to every role', () => {
   expect(withReaders({ ...registered('admin', false, false), personal_data: true }, 'notUsers').min_role).toBe('support')

@@ -44,30 +44,30 @@ const LOWEST = 'support'
 
 type Readable = Pick<Entry, 'min_role' | 'hidden' | 'personal_data'> & { end_user?: boolean }
 
-/** Who can read an attribute, as one choice: everyone, every role but not the users, from a role on, or no key. */
+/** Ends a choice under which users read an attribute of theirs, although not every role does. */
+const AND_USERS = 'AndUsers'
+
+/** Who can read an attribute, as one choice: everyone, every role but not the users, from a role on, with the users or without, or no key. */
 export function readersOf(entry: Readable | undefined): string {
-  const everyone = entry?.end_user === false ? 'notUsers' : 'everyone'
   if (entry?.hidden) return 'hidden'
-  if (entry?.min_role === LOWEST) return everyone
-  return entry?.min_role ?? (entry?.personal_data ? 'editor' : everyone)
+  const role = entry?.min_role ?? (entry?.personal_data ? 'editor' : LOWEST)
+  if (role === LOWEST) return entry?.end_user === false ? 'notUsers' : 'everyone'
+  return entry?.end_user ? `${role}${AND_USERS}` : role
 }
 
-/** Whether every role can read it. */
-const isForAllRoles = (readers: string): boolean => readers === 'everyone' || readers === 'notUsers'
+/** The lowest role of a choice, as the register has it. Every role can read personal data only if the register says so. */
+function minRoleOf(readers: string, isPersonal: boolean): string | null {
+  if (readers === 'hidden') return null
+  if (readers === 'everyone' || readers === 'notUsers') return isPersonal ? LOWEST : null
+  return readers.endsWith(AND_USERS) ? readers.slice(0, -AND_USERS.length) : readers
+}
 
-/** Whether a role was chosen from which on keys read it. Personal data is closed to lower roles also without that. */
-const isNarrowed = (entry: Entry | undefined): boolean => ![undefined, null, LOWEST].includes(entry?.min_role)
-
-/** Users are among everyone. Under a narrower choice they read an attribute of theirs only if the register said so under such a choice. */
-const isForUsers = (entry: Entry | undefined, readers: string): boolean =>
-  readers === 'everyone' || (readers !== 'hidden' && readers !== 'notUsers' && isNarrowed(entry) && (entry?.end_user ?? false))
-
-/** The register for a choice of who can read. Every role can read personal data only if the register says so. */
+/** The register for a choice of who can read. */
 export const withReaders = (entry: Entry | undefined, readers: string): Input => ({
   ...inputOf(entry),
-  end_user: isForUsers(entry, readers),
+  end_user: readers === 'everyone' || readers.endsWith(AND_USERS),
   hidden: readers === 'hidden',
-  min_role: (readers === 'hidden' ? null : !isForAllRoles(readers) ? readers : entry?.personal_data ? LOWEST : null) as Input['min_role'],
+  min_role: minRoleOf(readers, entry?.personal_data ?? false) as Input['min_role'],
 })
 
 /** The register for a mark as personal data. What only editors and above read from then on, users do not read either. */
