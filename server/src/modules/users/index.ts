@@ -53,7 +53,7 @@ export {
 export { mergeData, type Profile, sameJson, type UserRecord, type UserUpdate } from './identity.ts'
 export { ERASE } from './job-names.ts'
 export { userJobs } from './jobs.ts'
-export { MERGE_DELAY_MAX_MS, mergedIntoSince, mergesInto, mergesSince } from './merges.queries.ts'
+export { MERGE_DELAY_MAX_MS, mergesAfter, mergesInto, mergesSince } from './merges.queries.ts'
 export { namedUser } from './named-user.ts'
 export { userListing } from './pages.queries.ts'
 export {

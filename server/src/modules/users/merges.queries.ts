@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { IdOf } from '../../lib/shapes.ts'
+import { IdOf, Instant } from '../../lib/shapes.ts'
 import { DAY_MS } from '../../lib/times.ts'
 
 /** A merge has the time at which it was received. It may be applied so much later, after an outage. */
@@ -19,16 +19,17 @@ export const mergesSince = (ctx: ProjectCtx, ids: UserId[], since: Date) =>
           and (id = any(${ids}::bigint[]) or merged_into = any(${ids}::bigint[]))`,
   )
 
-const RemainingRow = Type.Object({ merged_into: IdOf<UserId>() })
+const TimedMergeRow = Type.Object({ id: IdOf<UserId>(), merged_into: IdOf<UserId>(), merged_at: Instant })
 
-/** The users with an id up to `upTo` into whom others were merged since an instant. */
-export const mergedIntoSince = async (ctx: InTx, upTo: UserId, since: Date): Promise<UserId[]> => {
-  const rows = await ctx.db.many(
-    RemainingRow,
-    sql`select distinct merged_into from users where project_id = ${ctx.projectId} and merged_at >= ${since} and merged_into <= ${upTo}`,
+/** Some merges into users with an id up to `upTo`, in the order of their times: those after a merge. */
+export const mergesAfter = (ctx: InTx, upTo: UserId, { merged_at, id }: { merged_at: Date; id: UserId }, limit: number) =>
+  ctx.db.many(
+    TimedMergeRow,
+    sql`select id, merged_into, merged_at from users
+        where project_id = ${ctx.projectId} and merged_at >= ${merged_at} and (merged_at, id) > (${merged_at}, ${id}) and merged_into <= ${upTo}
+        order by merged_at, id
+        limit ${limit}`,
   )
-  return rows.map(({ merged_into }) => merged_into)
-}
 
 /** The users who were merged into one of these; with `since`, those who were merged since then. */
 export const mergesInto = (ctx: ProjectCtx | InTx, ids: UserId[], since?: Date) =>

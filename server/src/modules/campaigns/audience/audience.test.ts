@@ -208,6 +208,28 @@ describe('chunks', () => {
       expect((await w.get(pathOf(campaign))).body).toMatchObject({ state: 'finished', delivery: { total: 3, sent: 3 } })
     })
 
+    test('with several others, in whatever chunks merges are looked at', async () => {
+      await using w = await world()
+      const names = ['e1', 'e2', 'e3']
+      await w.users(...names, 'ana')
+      const list = await listOf(w, 'ana')
+      for (const name of names) {
+        await w.post('/api/client/users/batch', [{ anonymous_id: `b-${name}` }])
+        const { body } = await w.get(`/api/client/users/b-${name}`)
+        await w.post(`/api/client/lists/${list}/users`, { user_ids: [body.id] })
+      }
+      const campaign = await blastTo(w, [list])
+      await schedule(w, campaign)
+      await run(w, 'campaigns.launch')
+      await loadChunk(w.ctx, campaign.id, 1)
+      await w.post(
+        '/api/client/users/batch',
+        names.map((name) => ({ external_id: name, anonymous_id: `b-${name}` })),
+      )
+      while ((await loadAudiences(w.ctx, 1)) > 0);
+      expect(await outcomes(w, campaign)).toEqual(['ana: queued', 'e1: queued', 'e2: queued', 'e3: queued'])
+    })
+
     test('when it was received long before the launch, and is applied after it', async () => {
       await using w = await world()
       await using relay = await openRelay()

@@ -5,10 +5,11 @@
  */
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
+import { distinct } from '../../../lib/shapes.ts'
 import { audienceAfter, membersAmong } from '../../lists/index.ts'
 import { BULK, planMessages, renewResent, SEND_JOBS, secondCopies, TRANSACTIONAL, withoutMessage } from '../../messages/index.ts'
 import { eachAlone, failedIn, onItsOwn } from '../../projects/index.ts'
-import { MERGE_DELAY_MAX_MS, mergedIntoSince } from '../../users/index.ts'
+import { MERGE_DELAY_MAX_MS, mergesAfter } from '../../users/index.ts'
 import { FINISH, LAUNCH, LOAD, WINNER } from '../job-names.ts'
 import type { CampaignRow } from '../schema.ts'
 import { membersOf } from './members.ts'
@@ -48,8 +49,7 @@ export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): 
     const loadedTo = ids.at(-1) ?? audience.loaded_to
     const isComplete = ids.length < chunkUsers
     if (isComplete) {
-      const missed = await missedByMerges(ctx, campaign, loadedTo)
-      for (let from = 0; from < missed.length; from += chunkUsers) await plan(ctx, campaign, missed.slice(from, from + chunkUsers))
+      await planMissed(ctx, campaign, loadedTo, chunkUsers)
       if ((await renewResent(ctx, campaign)) > 0) ctx.wake(SEND_JOBS[TRANSACTIONAL])
     }
     await queries.advance(ctx, id, loadedTo, isComplete)
@@ -57,15 +57,22 @@ export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): 
   })
 
 /**
- * The users of an audience who have no message because a member was merged into them during the load. The load had not reached the member, and
- * had already passed the id of the remaining user.
+ * Plans for the users of an audience who have no message because a member was merged into them during the load. The load had not reached the
+ * member, and had already passed the id of the remaining user. Merges of a whole day are looked at, which may be many, so that is done in chunks.
  */
-async function missedByMerges(ctx: InTx, { id, list_ids, started_at }: CampaignRow, loadedTo: UserId): Promise<UserId[]> {
-  if (started_at === null) return []
-  const since = new Date(started_at.getTime() - MERGE_DELAY_MAX_MS)
-  const merged = await mergedIntoSince(ctx, loadedTo, since)
-  const members = merged.length === 0 ? [] : await membersAmong(ctx, list_ids as ListId[], merged)
-  return members.length === 0 ? [] : withoutMessage(ctx, causeOf(id), members)
+async function planMissed(ctx: InTx, campaign: CampaignRow, loadedTo: UserId, chunkUsers: number): Promise<void> {
+  const { id, list_ids, started_at } = campaign
+  if (started_at === null) return
+  let after = { merged_at: new Date(started_at.getTime() - MERGE_DELAY_MAX_MS), id: 0 as UserId }
+  for (;;) {
+    const merges = await mergesAfter(ctx, loadedTo, after, chunkUsers)
+    const last = merges.at(-1)
+    if (!last) return
+    const members = await membersAmong(ctx, list_ids as ListId[], distinct(merges.map(({ merged_into }) => merged_into)))
+    const missed = members.length === 0 ? [] : await withoutMessage(ctx, causeOf(id), members)
+    if (missed.length > 0) await plan(ctx, campaign, missed)
+    after = last
+  }
 }
 
 const causeOf = (id: CampaignId) => `campaign:${id}`
