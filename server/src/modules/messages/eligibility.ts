@@ -175,11 +175,11 @@ export const isRepeatable = (
   now: Date,
 ): boolean => !uncertain_at || (idempotent && providerId === provider_id && isKnownAt(uncertain_at, now))
 
-/** A send result that delays the message by 30 seconds, without a reason. */
-export const recheckedFrom = (now: Date): SendResult => ({
+/** A send result that delays the message by 30 seconds, without a reason. `detail` says what it waits for. */
+export const recheckedFrom = (now: Date, detail: string | null = null): SendResult => ({
   state: 'deferred',
   reason: null,
-  detail: null,
+  detail,
   dueAt: new Date(now.getTime() + RECHECK_MS),
 })
 

@@ -1,12 +1,16 @@
 /** Reading messages and what happened to them (D-MSG-3), and values that are kept out of everything stored (D-MSG-4). */
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { blastBeforeMerge, blastTo, CAMPAIGNS, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
+import { blastBeforeMerge, blastTo, CAMPAIGNS, listOf, run, schedule, subscriptionTo } from '../../../../test/blasts.ts'
 import { answerOrders, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { raw, sql } from '../../../infra/postgres/db.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { MissingKey } from '../../../infra/runtime/secrets.ts'
 import { Count } from '../../../lib/shapes.ts'
+
+import { SEND_JOBS, TRANSACTIONAL } from '../schema.ts'
 
 const MESSAGES = '/api/client/messages'
 const SECRET = 'https://app.example.com/r/f81d4fae'
@@ -27,6 +31,19 @@ async function ask(w: World, more: object = {}) {
   expect(reply.status, reply.text).toBe(202)
   return reply.body as { id: number }
 }
+
+/** A process without the encryption key of redacted values, whose errors are logged here. */
+const withoutKey = ({ ctx }: World, logged: string[]): ProjectCtx => ({
+  ...ctx,
+  log: { ...ctx.log, error: (_: object, text: string) => void logged.push(text) } as ProjectCtx['log'],
+  secrets: {
+    ...ctx.secrets,
+    open(sealed, context) {
+      if (context === 'message request') throw new MissingKey('The encryption key `old` is not in SECRETS_KEY.')
+      return ctx.secrets.open(sealed, context)
+    },
+  },
+})
 
 const read = async (w: World, { id }: { id: number }, key = w.keys.support) => (await w.get(`${MESSAGES}/${id}`, { key })).body
 
@@ -241,6 +258,24 @@ describe('redacted values', () => {
     expect(await ask(w, asked)).toMatchObject({ id: message.id, duplicate: true })
     await w.drain()
     expect(relay.mails).toHaveLength(1)
+  })
+
+  test('whose key is missing keep their messages waiting, which say what to do, are logged once and use up no rate', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    const provider = await sendOver(w, relay)
+    await w.patch(`/api/client/providers/${provider}`, { rate: { limit: 2, interval_seconds: 86_400 } })
+    const waiting = [await ask(w, { redact: ['data.code'] }), await ask(w, { redact: ['data.code'] })]
+    const logged: string[] = []
+    await run({ ...w, ctx: withoutKey(w, logged) }, SEND_JOBS[TRANSACTIONAL].name)
+    for (const message of waiting) {
+      const { state, timeline } = await read(w, message)
+      expect([state, timeline.at(-1).detail]).toEqual(['deferred', expect.stringContaining('Add the key again')])
+    }
+    expect(logged).toEqual(['messages wait, because their redacted values cannot be decrypted'])
+    for (const external_id of ['bo', 'cy']) await ask(w, { user: { external_id, email: `${external_id}@example.com` } })
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['bo@example.com', 'cy@example.com'])
   })
 
   const EVENTS = ['delivery.attempt-start', 'delivery.attempt-end', 'delivery.delivered', 'delivery.completed']

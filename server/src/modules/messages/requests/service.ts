@@ -85,11 +85,17 @@ export const sealValues = ({ secrets }: Pick<ProjectCtx, 'secrets'>, values: [pa
 
 const UNREADABLE = 'The redacted values of the message can no longer be decrypted. Send it again as a new message.'
 
-type Unsealed = { event: TriggeringEvent | null } | { problem: string; isOverBudget: false } | { skipped: true }
+const NO_KEY =
+  'The redacted values of the message cannot be decrypted, because their encryption key is not in `SECRETS_KEY`. Add the key again, or send a new message.'
+
+type Unsealed =
+  | { event: TriggeringEvent | null }
+  | { problem: string; isOverBudget: false }
+  | { skipped: true; detail: string; error: MissingKey }
 
 /**
  * The event with the redacted values, for rendering the message; or a problem if they cannot be decrypted. While this process does not have their
- * encryption key, which another process may have already, the message is skipped for a while.
+ * encryption key, which another process may have already, the message is skipped for a while; the caller logs the errors of all such messages at once.
  */
 export function withSealed({ secrets, log }: Pick<ProjectCtx, 'secrets' | 'log'>, message: SealedMessage, sealed: string | null): Unsealed {
   const { id, event } = message
@@ -98,8 +104,9 @@ export function withSealed({ secrets, log }: Pick<ProjectCtx, 'secrets' | 'log'>
     const values = JSON.parse(secrets.open(sealed, SEALED)) as [string, unknown][]
     return { event: { ...event, data: joined(event.data, values) } }
   } catch (error) {
+    if (error instanceof MissingKey) return { skipped: true, detail: NO_KEY, error }
     log.error({ err: error, message_id: id }, 'the redacted values of a message cannot be decrypted')
-    return error instanceof MissingKey ? { skipped: true } : { problem: UNREADABLE, isOverBudget: false }
+    return { problem: UNREADABLE, isOverBudget: false }
   }
 }
 

@@ -46,7 +46,7 @@ export async function applyRates<T>(ctx: ProjectCtx, items: readonly T[], rateOf
 /** Gives back what a rate granted to items that something else refuses. */
 export async function giveBack<T>(
   ctx: ProjectCtx,
-  refused: readonly Refused<T>[],
+  refused: readonly Pick<Refused<T>, 'item'>[],
   rateOf: (item: T) => NamedRate | null,
   { grantedAtMs }: Granted,
 ): Promise<void> {

@@ -10,8 +10,11 @@ import type { PreparedTemplate, RenderFailure, RenderInput, SendingProject } fro
 /** A message to render, with its template. */
 export type ToRender = Omit<RenderInput, 'template'> & { template: Prepared }
 
-/** Why a message was not rendered. It is skipped when several before it were stopped, or while this process cannot read what it needs. */
-export type Unrendered = RenderFailure | { skipped: true }
+/**
+ * Why a message was not rendered. It is skipped when several before it were stopped, or while this process cannot read what it needs, which
+ * `detail` says.
+ */
+export type Unrendered = RenderFailure | { skipped: true; detail?: string }
 
 /** What came of a message. */
 export type RenderOutcome = RenderedMessage | Unrendered

@@ -38,6 +38,7 @@ export async function renderSlice(
   const channel = slice[0]?.message.channel as Channel
   const messages: (ToRender | Unrendered)[] = []
   const redacted: ToRender[] = []
+  const withoutKey: Error[] = []
   const plain = { ...project, link_wrap_email: false, link_wrap_push: false }
   const domains = new Map<DomainId | null, Domains>()
   for (const { message, eligible, connection } of slice) {
@@ -56,9 +57,15 @@ export async function renderSlice(
       connection.takesMail !== null && hasNoFiles(template, request) && composingOf(message, connection, request, fromDomain)
     const unsealed = withSealed(ctx, message, sealed)
     const whole = { ...input, isTransactional: consent.is_transactional, ...(composing && { composing }) }
+    if ('error' in unsealed) withoutKey.push(unsealed.error)
     messages.push('event' in unsealed ? { ...whole, ...unsealed } : unsealed)
     if (sealed !== null) redacted.push({ ...input, event, isTransactional: consent.is_transactional })
   }
+  if (withoutKey.length > 0)
+    ctx.log.error(
+      { err: withoutKey[0], project_id: ctx.projectId, messages: withoutKey.length },
+      'messages wait, because their redacted values cannot be decrypted',
+    )
   const outcomes = await renderMessages(ctx, project, channel, [...messages, ...redacted])
   const shown = new Map<MessageId, Rendered>()
   for (const [at, { id }] of redacted.entries()) {

@@ -26,7 +26,7 @@ import { type About, loadSendContexts, readAbout, type SendContexts } from './co
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { beginFlight, createFlights, endFlight } from './flights.ts'
 import { type Lease, withLease } from './lease.ts'
-import { applyLimits, RATES } from './limits.ts'
+import { applyLimits, giveBackRates, RATES } from './limits.ts'
 import { withRequested } from './mail-headers.ts'
 import { createFullQueues } from './mail-room.ts'
 import { findSecondCopies } from './moved-addresses.ts'
@@ -36,6 +36,7 @@ import { finishRateBatch, latestOf, openQueues } from './rate-queues.ts'
 import { countAsSent, type Granted } from './rates.ts'
 import { type Attempted, notAttempted, recordResults } from './record-results.ts'
 import type { SendingProject } from './render.ts'
+import type { RenderOutcome } from './render-messages.ts'
 import { type RenderedSlice, renderSlice } from './render-slice.ts'
 import { createSliceSizes, type SliceSizes, slicesOf } from './slices.ts'
 import { traceAttempts } from './trace-attempts.ts'
@@ -201,9 +202,10 @@ function decideOne(ctx: ProjectCtx, message: ClaimedMessage, contextOf: SendCont
 
 async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: SendContexts, slice: ReadyMessage[]): Promise<void> {
   const { release, ...outcomes } = await renderSlice(ctx, sending, contexts.requestOf, slice)
-  const { rendered, failed, overBudget } = sortOut(ctx, slice, outcomes, contexts)
+  const { rendered, failed, skipped, overBudget } = sortOut(ctx, slice, outcomes, contexts)
   for (const { ready, bytes } of rendered) sending.sliceSizes.record(ready.eligible.template.id, bytes)
   await sending.recordOverBudget(ctx, overBudget)
+  await giveBackRates(ctx, skipped, sending)
   const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
   const attachments = await attachmentsOfSlice(ctx, sending.attachments, rendered)
   const stillLeased = rendered.filter(({ ready }) => leased.has(ready.message.id))
@@ -239,7 +241,8 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
       complained.map(({ message }) => message.id),
     )
   const startedAtMs = Math.max(0, ...sent.map(({ attempt }) => attempt?.startedAt.getTime() ?? 0))
-  await countAsSent(ctx, slice, RATES, { ...sending, startedAtMs })
+  const used = slice.filter((ready) => !skipped.has(ready))
+  await countAsSent(ctx, used, RATES, { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
   // Of an attempt that failed, a socket may still have bytes to write.
   if (failures.length === 0 && sent.every(({ attempt }) => attempt?.outcome.is === 'accepted')) release()
@@ -255,14 +258,15 @@ async function record(ctx: ProjectCtx, results: Attempted[], sendAttemptId: numb
   if (unsaved) throw unsaved.error
 }
 
-/** Divides messages into those that can be sent, and those that have a result now. `overBudget` counts by campaign. */
+/** Divides messages into those that can be sent, and those that have a result now, of which `skipped` wait. `overBudget` counts by campaign. */
 function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: Omit<RenderedSlice, 'release'>, contexts: SendContexts) {
   const rendered: { ready: ReadyMessage; outgoing: Outgoing; bytes: number }[] = []
   const failed: Attempted[] = []
+  const skipped = new Set<ReadyMessage>()
   const overBudget = new Map<CampaignId, number>()
   for (const [index, ready] of slice.entries()) {
     const { message, eligible } = ready
-    const outcome = outcomes[index] ?? { skipped: true }
+    const outcome: RenderOutcome = outcomes[index] ?? { skipped: true }
     if ('rendered' in outcome) {
       const outgoing = {
         ...outcome.rendered,
@@ -277,11 +281,12 @@ function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: Om
       }
       rendered.push({ ready, outgoing, bytes: outcome.bytes })
     } else if ('skipped' in outcome) {
-      failed.push(notAttempted(message, eligible, recheckedFrom(ctx.clock.now())))
+      skipped.add(ready)
+      failed.push(notAttempted(message, eligible, recheckedFrom(ctx.clock.now(), outcome.detail)))
     } else {
       failed.push(notAttempted(message, eligible, result('failed', 'render_failed', outcome.problem)))
       if (outcome.isOverBudget) overBudget.set(eligible.campaign.id, (overBudget.get(eligible.campaign.id) ?? 0) + 1)
     }
   }
-  return { rendered, failed, overBudget }
+  return { rendered, failed, skipped, overBudget }
 }
