@@ -65,13 +65,14 @@ export function updateEndpoint(ctx: InTx, id: EndpointId, { name, url, event_typ
     description: sql`case when ${description !== undefined} then ${description ?? null}::text else description end`,
     status: sql`coalesce(${status ?? null}::text, status)`,
   }
-  const resumes = sql`${status ?? null}::text = 'active' and status <> 'active'`
+  // What failed before says nothing about another URL either.
+  const beginsAnew = sql`(${status ?? null}::text = 'active' and status <> 'active' or url <> ${next.url})`
   return ctx.db.first(
     EndpointRow,
     sql`update webhook_endpoints
         set name = ${next.name}, url = ${next.url}, event_types = ${next.eventTypes}, description = ${next.description}, status = ${next.status},
-            consecutive_failures = case when ${resumes} then 0 else consecutive_failures end,
-            first_failure_at = case when ${resumes} then null else first_failure_at end,
+            consecutive_failures = case when ${beginsAnew} then 0 else consecutive_failures end,
+            first_failure_at = case when ${beginsAnew} then null else first_failure_at end,
             disabled_reason = case when ${status ?? null}::text is null then disabled_reason end,
             updated_at = case when (name, url, event_types, description, status)
                                 is distinct from (${next.name}, ${next.url}, ${next.eventTypes}, ${next.description}, ${next.status})
@@ -101,10 +102,10 @@ export const archiveEndpoints = (ctx: InTx) =>
   )
 
 /** Suspends an active endpoint. */
-export const disableEndpoint = (ctx: InTx<Ctx>, projectId: ProjectId, id: EndpointId, reason: string) =>
+export const disableEndpoint = (ctx: InTx<Ctx>, projectId: ProjectId, id: EndpointId, { url, reason }: { url: string; reason: string }) =>
   ctx.db.run(
     sql`update webhook_endpoints set status = 'disabled', disabled_reason = ${reason}, updated_at = ${ctx.clock.now()}
-        where project_id = ${projectId} and id = ${id} and status = 'active' and archived_at is null`,
+        where project_id = ${projectId} and id = ${id} and url = ${url} and status = 'active' and archived_at is null`,
   )
 
 /** Stores the current secret; the one before also signs until `oldExpireAt`. */
@@ -148,13 +149,13 @@ export const liveSecrets = (ctx: Ctx, projectIds: ProjectId[], endpointIds: Endp
         order by endpoint_id, id desc`,
   )
 
-const UnhealthyRow = Type.Object({ id: IdOf<EndpointId>() })
+const UnhealthyRow = Type.Object({ id: IdOf<EndpointId>(), url: Type.String() })
 
 /** Locks the endpoints with failures, counted or in these streaks, and those that are gone, always in the same order. */
 export const lockUnhealthy = (ctx: InTx<Ctx>, found: Streak[]) =>
   ctx.db.many(
     UnhealthyRow,
-    sql`select e.id
+    sql`select e.id, e.url
         from unnest(${found.map(({ projectId }) => projectId)}::bigint[], ${found.map(({ endpointId }) => endpointId)}::bigint[],
                     ${found.map(({ failures }) => failures)}::int[], ${found.map(({ gone }) => gone)}::boolean[])
              as s (project_id, endpoint_id, failures, gone)

@@ -17,7 +17,8 @@ import { type AttemptResult, failureStreaks, type Streak, suspensionReason } fro
 export type Attempt = { delivery: ClaimedDelivery; at: Date; response: SafeResponse }
 
 type Recorded = { attempt: Attempt; result: DeliveryResult }
-type Changed = { streak: Streak; health: endpointQueries.Health }
+/** `url` is the one that the attempts were made to. */
+type Changed = { streak: Streak; health: endpointQueries.Health; url: string }
 
 /**
  * Records attempts, and suspends endpoints that have failed for too long. A delivery whose attempt cannot be recorded is sent again when its
@@ -43,20 +44,25 @@ export async function recordAttempts(ctx: Ctx, attempts: Attempt[], stop: AbortS
  */
 const saveAttempts = (ctx: Ctx, some: Recorded[]): Promise<Changed[]> =>
   inTx(ctx, async (ctx) => {
-    const locked = new Set((await endpointQueries.lockUnhealthy(ctx, failureStreaks(some.map(outcomeOf)))).map(({ id }) => id))
+    const unhealthy = await endpointQueries.lockUnhealthy(ctx, failureStreaks(some.map(outcomeOf)))
+    const urls = new Map(unhealthy.map(({ id, url }) => [id, url]))
     const rows = await saveDeliveryResults(
       ctx,
       some.map(({ result }) => result),
     )
     const saved = new Set(rows.map(({ delivery_id }) => delivery_id))
-    const outcomes = some.filter(({ result }) => saved.has(result.id)).map(outcomeOf)
-    const streaks = failureStreaks(outcomes).filter(({ endpointId }) => locked.has(endpointId))
+    const kept = some.filter(({ result }) => saved.has(result.id))
+    const outcomes = kept.map(outcomeOf)
+    // What a URL responds that the endpoint had before says nothing about the present one.
+    const streaks = failureStreaks(
+      kept.filter(({ attempt: { delivery } }) => urls.get(delivery.endpoint_id) === delivery.url).map(outcomeOf),
+    )
     const health = streaks.length > 0 ? await endpointQueries.countFailures(ctx, streaks) : []
     if (outcomes.length > 0) await addHours(ctx, countByHour(outcomes))
     const byId = new Map(health.map((row) => [row.id, row]))
     return streaks.flatMap((streak) => {
-      const health = byId.get(streak.endpointId)
-      return health ? [{ streak, health }] : []
+      const [health, url] = [byId.get(streak.endpointId), urls.get(streak.endpointId)]
+      return health && url !== undefined ? [{ streak, health, url }] : []
     })
   })
 
@@ -71,11 +77,11 @@ const outcomeOf = ({ attempt: { delivery, at, response } }: Recorded): AttemptRe
 /** Looks for events of endpoints that work again, and suspends those that have failed for too long. */
 async function actOn(ctx: Ctx, changed: Changed[]): Promise<void> {
   const limits = { failures: ctx.config.WEBHOOK_DISABLE_AFTER_FAILURES, hours: ctx.config.WEBHOOK_DISABLE_AFTER_HOURS }
-  for (const { streak, health } of changed) {
+  for (const { streak, health, url } of changed) {
     const { projectId, endpointId, gone } = streak
     if (health.consecutive_failures === 0) await lookNow(ctx, projectId, endpointId)
     const reason = suspensionReason(health, gone, limits, ctx.clock.now())
-    if (reason) await suspend(ctx, projectId, endpointId, reason)
+    if (reason) await suspend(ctx, { projectId, endpointId, url }, reason)
   }
 }
 
@@ -113,10 +119,14 @@ function describe(response: SafeResponse): string {
   return `The server responded with status ${response.status}.`
 }
 
-/** Disables an endpoint with a reason that its owner can read, and cancels its deliveries. */
-async function suspend(ctx: Ctx, projectId: ProjectId, endpointId: EndpointId, reason: string): Promise<void> {
+/** Disables an endpoint that still has this URL, with a reason that its owner can read, and cancels its deliveries. */
+async function suspend(
+  ctx: Ctx,
+  { projectId, endpointId, url }: { projectId: ProjectId; endpointId: EndpointId; url: string },
+  reason: string,
+): Promise<void> {
   await inTx(ctx, async (ctx) => {
-    if ((await endpointQueries.disableEndpoint(ctx, projectId, endpointId, reason)) === 0) return
+    if ((await endpointQueries.disableEndpoint(ctx, projectId, endpointId, { url, reason })) === 0) return
     await stopDeliveries(ctx, projectId, endpointId)
     const after = { status: 'disabled', disabled_reason: reason }
     await recordAction(ctx, projectId, 'webhook.updated', endpointId, { before: { status: 'active' }, after })

@@ -1,11 +1,12 @@
 import { Webhook } from 'standardwebhooks'
 import { Type } from 'typebox'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import type { Receiver } from '../../../test/receiver.ts'
+import { SOON } from '../../../test/wait.ts'
 import { type RequestOptions, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { MINUTE_MS } from '../../lib/times.ts'
+import { DAY_MS, MINUTE_MS } from '../../lib/times.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 import { verifySignature } from './index.ts'
 
@@ -608,6 +609,31 @@ describe('suspension', () => {
       disabled_reason: 'The endpoint responded with 410 Gone.',
     })
     expect(await deliveries(w, id)).toMatchObject([{ status: 'failed', last_status_code: 410 }])
+  })
+
+  test.each([
+    ['410', 410, 0],
+    ['the last of too many failures', 500, 19],
+  ])('does not happen to an endpoint with a new URL after %s of the former one', async (_, status, failures) => {
+    await using opened = await open()
+    const { w, receiver } = opened
+    const { id } = await endpointAt(w, receiver)
+    const since = failures === 0 ? null : new Date(w.clock.now().getTime() - 6 * DAY_MS)
+    await w.db.run(sql`update webhook_endpoints set consecutive_failures = ${failures}, first_failure_at = ${since} where id = ${id}`)
+    receiver.answer(status)
+    const release = receiver.hold()
+    await emitNullMx(w.ctx, 'one.example')
+    const draining = w.drain()
+    await vi.waitFor(() => expect(receiver.requests).toHaveLength(1), SOON)
+    const moved = await w.receiver()
+    expect((await w.patch(`${WEBHOOKS}/${id}`, { url: moved.url })).status).toBe(200)
+    release()
+    await draining
+    expect(await statusOf(w, id)).toBe('active')
+    await emitNullMx(w.ctx, 'two.example')
+    w.advance('1 minute')
+    await w.drain()
+    expect(domainsOf(moved)).toContain('two.example')
   })
 
   test('is logged', async () => {
