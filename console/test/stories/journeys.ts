@@ -207,9 +207,48 @@ const byHand = (site: () => Site) =>
     STORY_MS,
   )
 
+const failing = (site: () => Site) =>
+  test('of what members do with a user, the last thing that failed is shown, and nothing once one succeeds', async () => {
+    const api = site().api
+    const { id } = await api('POST', 'journeys', { name: 'Failing' })
+    const at = { x: 0, y: 0 }
+    await api('PUT', `journeys/${id}/steps`, {
+      start: { ...at, type: 'entrance', data: { trigger: 'api' }, children: [{ external_id: 'days' }] },
+      days: { ...at, type: 'delay', data: { days: 2 }, children: [{ external_id: 'hours' }] },
+      hours: { ...at, type: 'delay', data: { hours: 3 } },
+    })
+    await api('POST', `journeys/${id}/publish`, {})
+    await api('POST', `journeys/${id}/entrances`, { external_id: 'sample-3' })
+    await using opened = await memberPage(site(), `/p/1/journeys/${id}?view=users&user=sample-3`)
+    const { page } = opened
+    const refused = { skip: 409, move: 422 }
+    for (const [verb, status] of Object.entries(refused))
+      await page.route(`**/users/sample-3/${verb}`, (route) => route.fulfill({ status, json: {} }))
+    const drawer = page.getByRole('complementary', { name: 'sample-3 in the journey' })
+    const skip = () => drawer.getByRole('button', { name: 'Skip the step' }).click()
+    const move = async () => {
+      await drawer.getByRole('combobox', { name: 'Move to another step' }).click()
+      await page.getByRole('option', { name: /^3 / }).click()
+    }
+    const errors = () => drawer.getByRole('alert').allTextContents()
+    for (const [act, verb] of [
+      [skip, 'skip'],
+      [move, 'move'],
+      [skip, 'skip'],
+    ] as const) {
+      await act()
+      await expect.poll(errors).toEqual([expect.stringContaining(`The server answered ${refused[verb]}.`)])
+    }
+    await page.unroute('**/users/sample-3/move')
+    await move()
+    await page.getByText('The user is being moved to the step.').waitFor()
+    await expect.poll(errors).toEqual([])
+  })
+
 export const journeys = (site: () => Site) =>
   describe('journeys', () => {
     drawing(site)
     copying(site)
     byHand(site)
+    failing(site)
   })

@@ -19,33 +19,46 @@ type Props = {
   steps: { value: string; label: string }[]
 }
 
+type Act = { verb: 'skip' | 'retry' } | { verb: 'move'; to: string }
+
 /** What may be done with a user who is inside a journey. The texts are those of journeys. */
 export function Acts({ journeyId, userId, entrance: { entrance_id, parked }, steps }: Props) {
   const { t } = useTranslation('journeys')
   const mayPublish = useMay('publisher')
   const path = { journeyId, userId }
-  const act = useWrite(
-    (api, verb: 'skip' | 'retry') => api.post(`/api/client/journeys/{journeyId}/users/{userId}/${verb}`, { path, body: { entrance_id } }),
+  // One write for all, so that what is said is about the latest.
+  const write = useWrite(
+    (api, act: Act) =>
+      act.verb === 'move'
+        ? api.post('/api/client/journeys/{journeyId}/users/{userId}/move', { path, body: { to: act.to, entrance_id } })
+        : api.post(`/api/client/journeys/{journeyId}/users/{userId}/${act.verb}`, { path, body: { entrance_id } }),
     CHANGES,
-    (_, verb) => said(t(`acts.${verb}Done`)),
-  )
-  const move = useWrite(
-    (api, to: string) => api.post('/api/client/journeys/{journeyId}/users/{userId}/move', { path, body: { to, entrance_id } }),
-    CHANGES,
-    () => said(t('acts.moveDone')),
+    (_, { verb }) => said(t(`acts.${verb}Done`)),
   )
   if (!mayPublish) return null
-  const error = act.error ?? move.error
+  const isPending = (verb: Act['verb']) => write.isPending && write.variables.verb === verb
   return (
     <div className="pad form">
-      {error && <Failed error={error} />}
+      {write.error && <Failed error={write.error} />}
       <div className="acts">
         {parked !== undefined && (
-          <Button size="xs" variant="default" loading={act.isPending} onClick={() => act.mutate('retry')}>
+          <Button
+            size="xs"
+            variant="default"
+            loading={isPending('retry')}
+            disabled={write.isPending}
+            onClick={() => write.mutate({ verb: 'retry' })}
+          >
             {t('acts.retry')}
           </Button>
         )}
-        <Button size="xs" variant="default" loading={act.isPending} onClick={() => act.mutate('skip')}>
+        <Button
+          size="xs"
+          variant="default"
+          loading={isPending('skip')}
+          disabled={write.isPending}
+          onClick={() => write.mutate({ verb: 'skip' })}
+        >
           {t('acts.skip')}
         </Button>
         <Remove journeyId={journeyId} userId={userId} entranceId={entrance_id} />
@@ -56,7 +69,7 @@ export function Acts({ journeyId, userId, entrance: { entrance_id, parked }, ste
         description={t('acts.moveAbout')}
         data={steps}
         value={null}
-        onChange={(to) => to !== null && move.mutate(to)}
+        onChange={(to) => to !== null && write.mutate({ verb: 'move', to })}
       />
     </div>
   )
