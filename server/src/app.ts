@@ -270,7 +270,7 @@ async function listen(
   const document = () => apiDescription({ routes, version: VERSION, baseUrl: baseUrl() })
   const isServed = async (headers: RequestHeaders) => !(await isForCustomDomain(ctx, headers))
   const consoleHtml = consolePage()
-  addStaticPages(app, [...docsPages({ document, baseUrl, hasConsole: consoleHtml !== null }), previewPage], isServed)
+  addStaticPages(app, [...docsPages({ version: VERSION, document, baseUrl, hasConsole: consoleHtml !== null }), previewPage], isServed)
   addBuiltFiles(app, consoleFiles(), isServed)
   if (consoleHtml !== null) addNoncePage(app, consoleSite(consoleHtml), isServed)
   const draining = addOperations(app, operations)

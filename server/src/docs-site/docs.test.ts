@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import Fastify from 'fastify'
 import ts from 'typescript'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { apiDescription } from '../api-description/index.ts'
 import { operationIdOf } from '../infra/http/openapi/names.ts'
 import type { Operation } from '../infra/http/openapi/types.ts'
@@ -20,12 +20,11 @@ const routes = allRoutes({} as never)
 /** The page has what programs call. The endpoints of the console itself are in the API description only. */
 const withKeys = routes.filter(({ access }) => !('member' in access || 'open' in access))
 
-function served(paths = routes) {
+const describedBy = (paths = routes) => apiDescription({ routes: paths, version: '1.2.3', baseUrl })
+
+function served(document = () => describedBy()) {
   const app = Fastify()
-  addStaticPages(
-    app,
-    docsPages({ document: () => apiDescription({ routes: paths, version: '1.2.3', baseUrl }), baseUrl: () => baseUrl, hasConsole: false }),
-  )
+  addStaticPages(app, docsPages({ version: '1.2.3', document, baseUrl: () => baseUrl, hasConsole: false }))
   return app
 }
 
@@ -236,6 +235,17 @@ test('the page of errors explains every code', async () => {
   for (const code of Object.keys(ERROR_STATUS)) expect(body).toContain(`${baseUrl}/docs/errors#${code}`)
 })
 
+test('the API description, which takes long to generate, is generated once and only for the pages that show it', async () => {
+  const document = vi.fn(() => describedBy())
+  const app = served(document)
+  const others = pages.filter((url) => url !== '/docs')
+  const read = (urls: string[]) => Promise.all(urls.map(async (url) => (await app.inject({ method: 'GET', url })).statusCode))
+  expect(new Set(await read(others))).toEqual(new Set([200]))
+  expect(document).not.toHaveBeenCalled()
+  expect(await read(['/docs', '/openapi.json', '/docs', '/openapi.json'])).toEqual([200, 200, 200, 200])
+  expect(document).toHaveBeenCalledTimes(1)
+})
+
 test('the API description is served unchanged', async () => {
   const { headers, body } = await get('/openapi.json')
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
@@ -246,7 +256,10 @@ test('HTML in a description is escaped', async () => {
   const [first] = routes
   if (!first) throw new Error('there are routes')
   const hostile = '<img src=x onerror="alert(1)"> & `<b>` [x](javascript:alert(1)) [y](https://evil.example)'
-  const page = await served([{ ...first, summary: hostile, description: hostile }]).inject({ method: 'GET', url: '/docs' })
+  const page = await served(() => describedBy([{ ...first, summary: hostile, description: hostile }])).inject({
+    method: 'GET',
+    url: '/docs',
+  })
   expect(page.body).not.toMatch(/<img|<b>|href="(?:javascript|https)/)
   expect(page.body).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt; &amp; <code>&lt;b&gt;</code>')
 })

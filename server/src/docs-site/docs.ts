@@ -8,6 +8,9 @@ import { referencePage } from './reference.ts'
 import { startPage } from './start.ts'
 
 export type Docs = {
+  /** The release. */
+  version: string
+  /** Generates the API description. It is called once, at the first request for a page that shows it. */
   document: () => OpenApiDocument
   baseUrl: () => string
   /** Whether `/` is the console. Otherwise the start page is there too, and says how to build the console. */
@@ -15,16 +18,19 @@ export type Docs = {
 }
 
 /** The pages. Each is generated at its first request. */
-export const docsPages = ({ document, baseUrl, hasConsole }: Docs): StaticPage[] => [
-  ...[...(hasConsole ? [] : ['/']), '/docs/start'].map((url) =>
-    page(url, HTML, () => startPage(document().info.version, baseUrl(), hasConsole)),
-  ),
-  page('/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(document())),
-  page('/docs', HTML, () => referencePage(document(), baseUrl())),
-  page('/docs/errors', HTML, () => errorsPage(document().info.version, baseUrl())),
-  page('/docs/guides', HTML, () => guideIndex(document().info.version)),
-  ...guidePages(() => document().info.version),
-]
+export function docsPages({ version, document, baseUrl, hasConsole }: Docs): StaticPage[] {
+  let generated: OpenApiDocument | undefined
+  // It takes half a second of the event loop.
+  const description = () => (generated ??= document())
+  return [
+    ...[...(hasConsole ? [] : ['/']), '/docs/start'].map((url) => page(url, HTML, () => startPage(version, baseUrl(), hasConsole))),
+    page('/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(description())),
+    page('/docs', HTML, () => referencePage(description(), baseUrl())),
+    page('/docs/errors', HTML, () => errorsPage(version, baseUrl())),
+    page('/docs/guides', HTML, () => guideIndex(version)),
+    ...guidePages(version),
+  ]
+}
 
 const HTML = 'text/html; charset=utf-8'
 

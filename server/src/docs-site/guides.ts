@@ -50,12 +50,12 @@ const PATHS = Object.keys(GUIDES) as GuidePath[]
 export const guideLinks = (current?: GuidePath): Html =>
   html`<ul>${PATHS.map((path) => html`<li><a href="/docs/${path}"${path === current && html` aria-current="page"`}>${GUIDES[path]}</a></li>`)}</ul>`
 
-export const guidePages = (version: () => string): StaticPage[] =>
+export const guidePages = (version: string): StaticPage[] =>
   PATHS.map((path) => ({
     url: `/docs/${path}`,
     type: 'text/html; charset=utf-8',
     contentSecurityPolicy: CONTENT_SECURITY_POLICY,
-    write: () => guidePage(path, version()),
+    write: () => guidePage(path, version),
   }))
 
 function guidePage(path: GuidePath, version: string): string {

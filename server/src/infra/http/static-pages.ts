@@ -1,5 +1,6 @@
 /** Static pages, compressed once. They need no key and are not rate-limited (D-HTTP-8). */
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { encodingFor } from './encoding.ts'
 import type { RequestHeaders } from './public-page.ts'
@@ -26,13 +27,16 @@ export function addStaticPages(app: FastifyInstance, pages: StaticPage[], isServ
 type Encoded = Record<'br' | 'gzip' | 'identity', Buffer>
 
 function add(app: FastifyInstance, { url, type, contentSecurityPolicy, write }: StaticPage, isServed: IsServed) {
-  let encoded: Encoded | undefined
+  let encoded: Promise<Encoded> | undefined
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!(await isServed(request.headers))) return reply.callNotFound()
     encoded ??= encodedIn(write())
     const encoding = encodingFor(request.headers['accept-encoding']) ?? 'identity'
     if (encoding !== 'identity') reply.header('content-encoding', encoding)
-    return reply.headers(headersOf(request, contentSecurityPolicy)).type(type).send(encoded[encoding])
+    return reply
+      .headers(headersOf(request, contentSecurityPolicy))
+      .type(type)
+      .send((await encoded)[encoding])
   }
   app.route({ method: ['GET', 'HEAD'], url, handler })
 }
@@ -47,8 +51,13 @@ const headersOf = ({ id }: FastifyRequest, contentSecurityPolicy: string) => ({
   vary: 'Accept-Encoding',
 })
 
-function encodedIn(text: string): Encoded {
+const inGzip = promisify<Buffer, Buffer>(gzip)
+const inBrotli = promisify(brotliCompress)
+
+/** Compresses outside of the event loop: the largest page has 3 MB. */
+async function encodedIn(text: string): Promise<Encoded> {
   const identity = Buffer.from(text)
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY }
-  return { identity, gzip: gzipSync(identity), br: brotliCompressSync(identity, { params }) }
+  const [zipped, br] = await Promise.all([inGzip(identity), inBrotli(identity, { params })])
+  return { identity, gzip: zipped, br }
 }
