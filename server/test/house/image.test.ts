@@ -46,6 +46,22 @@ test('Compose starts the server by the entrypoint and the command of the image',
   expect(findCommand([command]).command.summary).toBe(start.summary)
 })
 
+/** A value of Compose with its variables: `${NAME:-default}`, where a default may have variables too. */
+function interpolated(text: string, variables: Record<string, string>): string {
+  const written = text.replace(/\$\{(\w+):-([^${}]*)\}/g, (_, name: string, otherwise: string) => variables[name] || otherwise)
+  return written === text ? text : interpolated(written, variables)
+}
+
+test.each([
+  [{}, 'http://localhost:3000', '127.0.0.1:3000:3000'],
+  [{ PORT: '8080' }, 'http://localhost:8080', '127.0.0.1:8080:3000'],
+  [{ PORT: '8080', BASE_URL: 'https://carillon.example' }, 'https://carillon.example', '127.0.0.1:8080:3000'],
+])('with %j, Compose serves at the address that links have', (variables, baseUrl, ports) => {
+  const compose = interpolated(readFileSync('compose.yaml', 'utf8'), variables)
+  expect(/^ {6}BASE_URL: (\S+)$/m.exec(compose)?.[1]).toBe(baseUrl)
+  expect(/^ {4}ports: \["(.+)"\]$/m.exec(compose)?.[1]).toBe(ports)
+})
+
 test('the service of systemd may read the addresses of the machine, and stops PostgreSQL through the server only', () => {
   const unit = lines('deploy/systemd/carillon.service')
   // `os.networkInterfaces()` fails without AF_NETLINK.
