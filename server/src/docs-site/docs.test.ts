@@ -12,6 +12,7 @@ import { ERROR_STATUS } from '../lib/errors.ts'
 import { html } from '../lib/html.ts'
 import { allRoutes } from '../routes.ts'
 import { docsPages } from './docs.ts'
+import { guideMarkdown } from './guide-markdown.ts'
 import { inline, markdown } from './markdown.ts'
 import { curlOf, pythonOf, typescriptOf } from './samples.ts'
 
@@ -197,9 +198,22 @@ test('the guides have no Markdown left', async () => {
   for (const url of GUIDES) {
     const { body } = await get(url)
     const text = textOf(body.replace(/<(?:pre|style|script)[\s\S]*?<\/(?:pre|style|script)>|<code>[\s\S]*?<\/code>/g, ''))
-    expect(text, url).not.toMatch(/```|\]\(|\*\*|^#{1,4} |^\|/m)
+    expect(text, url).not.toMatch(/```|\]\(|\.png|\*\*|\*[\p{L}]|[\p{L}]\*|!\p{L}|^#{1,4} |^\|/mu)
   }
 })
+
+test.each([
+  ['before\n\n![A picture](../a.png)\n\nafter', '<p>before</p><p>after</p>'],
+  ['- one\n\n  ![A picture](../a.png)\n- two', '<ul><li>one</li></ul><ul><li>two</li></ul>'],
+  ['```\n![A picture](../a.png)\n```', expect.stringContaining('![A picture](../a.png)')],
+  [
+    'They are *not users*, but **members** of `a*b*c`.',
+    '<p>They are <em>not users</em>, but <strong>members</strong> of <code>a*b*c</code>.</p>',
+  ],
+  ['2 * 3 * 4', '<p>2 * 3 * 4</p>'],
+  ['1. one\n2. two', '<ol><li>one</li><li>two</li></ol>'],
+  ['3. three', '<ol start="3"><li>three</li></ol>'],
+])('the guide %j is %s', (text, written) => expect(guideMarkdown(text, () => undefined).body.text).toEqual(written))
 
 test('every guide of the repository is served', () => {
   const files = ['guide', 'operate', 'reference'].flatMap((folder) =>

@@ -1,4 +1,4 @@
-/** The Markdown of the guides: headings, paragraphs, lists, tables, code blocks and links. */
+/** The Markdown of the guides: headings, paragraphs, lists, tables, code blocks and links. Pictures are left out: the pages load none. */
 import { type Content, Html, html } from '../lib/html.ts'
 import { codeBlock, jsonCode, shellCode } from './code.ts'
 
@@ -24,7 +24,7 @@ type Block = { html?: Html; length: number }
 
 function blockAt(lines: string[], target: Target, headings: Heading[]): Block {
   const [first = ''] = lines
-  if (first.trim() === '') return { length: 1 }
+  if (first.trim() === '' || isPicture(first)) return { length: 1 }
   if (first.startsWith('```')) return fence(lines)
   const [, marks, title] = /^(#{1,4}) (.*)$/.exec(first) ?? []
   if (marks && title !== undefined) return { html: heading(marks.length, title, target, headings), length: 1 }
@@ -39,7 +39,8 @@ function textBlock(lines: string[], target: Target): Html {
   return isItem(first) ? list(lines, target) : html`<p>${spans(lines.join('\n'), target)}</p>`
 }
 
-const endsBlock = (line: string) => line.trim() === '' || line.startsWith('```') || /^#{1,4} /.test(line)
+const isPicture = (line: string) => /^ *!\[[^\]]*\]\([^)]*\)$/.test(line)
+const endsBlock = (line: string) => line.trim() === '' || isPicture(line) || line.startsWith('```') || /^#{1,4} /.test(line)
 
 function fence(lines: string[]): Block {
   const end = lines.findIndex((line, index) => index > 0 && line.startsWith('```'))
@@ -81,7 +82,10 @@ function list(lines: string[], target: Target): Html {
     else items.push(`${items.pop() ?? ''}\n${line.trim()}`)
   }
   const written = items.map((item) => html`<li>${spans(item, target)}</li>`)
-  return lines[0]?.startsWith('-') ? html`<ul>${written}</ul>` : html`<ol>${written}</ol>`
+  const [, number] = /^(\d+)\./.exec(lines[0] ?? '') ?? []
+  if (number === undefined) return html`<ul>${written}</ul>`
+  // A code block between two steps ends the list.
+  return html`<ol${number !== '1' && html` start="${number}"`}>${written}</ol>`
 }
 
 // A bar that is escaped, or inside code, does not end a cell.
@@ -99,17 +103,18 @@ function table([head = '', , ...rows]: string[], target: Target): Html {
 </table></div>`
 }
 
-const MARK = /``([^`](?:.|\n)*?)``|`([^`]+)`|\*\*((?:[^*]|\n)+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)/g
+const MARK = /``([^`](?:.|\n)*?)``|`([^`]+)`|\*\*((?:[^*]|\n)+)\*\*|\*(?!\s)([^*]+)\*|\[([^\]]+)\]\(([^)\s]+)\)/g
 
 /** Inline text. A link to a file that is not served is its text. */
 function spans(text: string, target: Target): Html {
   const parts: Content[] = []
   let from = 0
   for (const match of text.matchAll(MARK)) {
-    const [whole, quoted, code = quoted, strong, label, link] = match
+    const [whole, quoted, code = quoted, strong, emphasis, label, link] = match
     parts.push(text.slice(from, match.index))
     if (code !== undefined) parts.push(html`<code>${code.trim()}</code>`)
     else if (strong !== undefined) parts.push(html`<strong>${spans(strong, target)}</strong>`)
+    else if (emphasis !== undefined) parts.push(html`<em>${spans(emphasis, target)}</em>`)
     else parts.push(linkTo(target(link ?? ''), spans(label ?? '', target)))
     from = match.index + whole.length
   }
