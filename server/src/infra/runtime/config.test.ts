@@ -132,7 +132,16 @@ describe('the configuration', () => {
     ['JOB_POLL_S', '2592000'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=100%'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key'],
+    ['MTA_SOURCE_ADDRESSES', '192.0.2.1,mail.example.com'],
+    ['MTA_SOURCE_ADDRESSES', '192.0.2.0/24'],
+    ['MTA_ADDRESSES', 'mail.example.com'],
+    ['MTA_ADDRESSES', '2001:db8::1,[2001:db8::2]'],
   ])('%s=%s is refused', (name, text) => expect(problemsOf({ [name]: text })).toContain(`- ${name} must be`))
+
+  test('addresses of email are of either family', () => {
+    const given = { MTA_SOURCE_ADDRESSES: '192.0.2.1, 2001:db8::1', MTA_ADDRESSES: '192.0.2.2' }
+    expect(readConfig(given)).toMatchObject({ MTA_SOURCE_ADDRESSES: ['192.0.2.1', '2001:db8::1'], MTA_ADDRESSES: ['192.0.2.2'] })
+  })
 
   test.each([
     ['262144', 262_144],

@@ -57,6 +57,10 @@ export const headers = setting<string[]>('comma-separated list', (raw) => {
   const parts = partsOf(raw)
   return parts.every(isHeader) ? ok(parts) : { problem: 'must be a comma-separated list of `name=value`, with `%25` for a percent sign' }
 })
+export const addresses = setting<string[]>('comma-separated list of addresses', (raw) => {
+  const parts = partsOf(raw)
+  return parts.every(isAddress) ? ok(parts) : { problem: 'must be a comma-separated list of IP addresses such as 192.0.2.1 or 2001:db8::1' }
+})
 export const addressRanges = setting<string[]>('comma-separated list of address ranges', (raw) => {
   const parts = partsOf(raw)
   return parts.every(isAddressRange)

@@ -4,6 +4,7 @@
  */
 
 import {
+  addresses,
   addressRanges,
   bytes,
   count,
@@ -247,7 +248,10 @@ export const settings = {
     'Seconds after which another process sends the messages of a process that stopped responding. A running process renews its lease on its messages. 2 or more.',
   ),
   MTA_PORT: port(25, 'Port to connect to on mail hosts. Values other than 25 are for tests.'),
-  MTA_SOURCE_ADDRESSES: list([], 'Addresses of this machine to use in turn for connections to mail hosts. Default: the system chooses.'),
+  MTA_SOURCE_ADDRESSES: addresses(
+    [],
+    'Addresses of this machine to use in turn for connections to mail hosts. Default: the system chooses.',
+  ),
   MTA_QUEUE_MAX: wholeCount(
     20_000,
     'Blast emails per project that may wait for their first attempt. Further messages are rendered when fewer are waiting.',
@@ -270,7 +274,7 @@ export const settings = {
     undefined,
     'Public host name of this server for email. The server greets mail hosts with this name, and the records of sending domains refer to it. Default: the host of BASE_URL.',
   ),
-  MTA_ADDRESSES: list(
+  MTA_ADDRESSES: addresses(
     [],
     'Public addresses that email comes from, for SPF records. Addresses that MTA_HOSTNAME resolves to are always allowed.',
   ),
