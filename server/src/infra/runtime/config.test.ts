@@ -136,11 +136,18 @@ describe('the configuration', () => {
     ['MTA_SOURCE_ADDRESSES', '192.0.2.0/24'],
     ['MTA_ADDRESSES', 'mail.example.com'],
     ['MTA_ADDRESSES', '2001:db8::1,[2001:db8::2]'],
+    ['PASSWORD_HASH_KIB', '0'],
+    ['PASSWORD_HASH_KIB', '7'],
+    ['PASSWORD_HASH_KIB', '4294967296'],
   ])('%s=%s is refused', (name, text) => expect(problemsOf({ [name]: text })).toContain(`- ${name} must be`))
 
   test('addresses of email are of either family', () => {
     const given = { MTA_SOURCE_ADDRESSES: '192.0.2.1, 2001:db8::1', MTA_ADDRESSES: '192.0.2.2' }
     expect(readConfig(given)).toMatchObject({ MTA_SOURCE_ADDRESSES: ['192.0.2.1', '2001:db8::1'], MTA_ADDRESSES: ['192.0.2.2'] })
+  })
+
+  test('a password may be hashed with as little memory as Argon2 takes', () => {
+    expect(readConfig({ PASSWORD_HASH_KIB: '8' }).PASSWORD_HASH_KIB).toBe(8)
   })
 
   test.each([

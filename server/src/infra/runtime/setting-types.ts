@@ -98,6 +98,14 @@ export const leaseSeconds = setting<number>('number', (raw) =>
   /^\d+(\.\d+)?$/.test(raw) && Number(raw) >= LEASE_MIN_S ? ok(Number(raw)) : { problem: `must be a number, ${LEASE_MIN_S} or more` },
 )
 
+/** The memory of Argon2 with one lane (RFC 9106): at least 8 KiB, and a number of 32 bits. */
+const HASH_KIB = { min: 8, max: 2 ** 32 - 1 }
+export const hashMemory = setting<number>('whole number', (raw) =>
+  /^\d{1,10}$/.test(raw) && Number(raw) >= HASH_KIB.min && Number(raw) <= HASH_KIB.max
+    ? ok(Number(raw))
+    : { problem: `must be a whole number from ${HASH_KIB.min} to ${HASH_KIB.max}` },
+)
+
 /** Ages at which something is deleted; 0 keeps it. An instant with a year of other than four digits is not compared correctly. */
 export const daysKept = setting<number>('whole number', (raw) =>
   /^\d{1,5}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number from 0 to 99999' },

@@ -14,6 +14,7 @@ import {
   emailAddress,
   flag,
   groupRoles,
+  hashMemory,
   headers,
   leaseSeconds,
   level,
@@ -201,7 +202,7 @@ export const settings = {
     true,
   ),
   SYSTEM_MAIL_FROM: emailAddress(undefined, 'Sender of emails to members of the console. Without a sender, no emails are sent.'),
-  PASSWORD_HASH_KIB: wholeCount(19_456, 'Memory in KiB used to hash a console password (Argon2id, two passes).'),
+  PASSWORD_HASH_KIB: hashMemory(19_456, 'Memory in KiB used to hash a console password (Argon2id, two passes). 8 or more.'),
   USER_TOKEN_TTL_S: count(900, 'Lifetime of a user token in seconds.'),
   EVENT_TRIGGER_MAX_AGE_H: count(
     72,
