@@ -104,7 +104,10 @@ export const settings = {
     true,
   ),
   REQUIRE_API_VERSION: flag(false, 'Refuse requests without a Service-Version header.'),
-  JSON_BODY_LIMIT: bytes(1_048_576, 'Largest JSON body, after decompression.'),
+  JSON_BODY_LIMIT: bytes(
+    1_048_576,
+    'Largest JSON body, after decompression. Bodies that can have files (`POST /messages`, `POST /messages/batch` and attachments of templates) may have 15 MiB even if this is less.',
+  ),
   FORM_BODY_LIMIT: bytes(262_144, 'Largest form body, after decompression.'),
   IMPORT_BYTES_MAX: bytes(2_147_483_648, 'Largest import file, after decompression.'),
   HEAD_TIMEOUT_S: count(30, 'Seconds that a client has to send the head of a request.'),
