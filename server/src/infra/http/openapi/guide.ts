@@ -48,7 +48,7 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   {
     id: 'lists',
     title: 'Lists',
-    text: `Lists are returned in pages of ${LIMIT_DEFAULT} items, or as many as you set in \`limit\`. For the next page, send \`nextCursor\` as \`cursor\`. On the last page, \`nextCursor\` is null. For the previous page, send \`prevCursor\` as \`cursor\` with \`page=prev\`. A cursor contains the \`sort\`, \`direction\` and \`q\` of its request, and does not expire. No row is repeated or skipped when other rows are added or deleted. \`limit=-1\` returns all items at once, up to a maximum.`,
+    text: `Lists are returned in pages of ${LIMIT_DEFAULT} items, or as many as you set in \`limit\`. For the next page, send \`nextCursor\` as \`cursor\`. On the last page, \`nextCursor\` is null. For the previous page, send \`prevCursor\` as \`cursor\` with \`page=prev\`. A cursor contains the \`sort\`, \`direction\` and \`q\` of its request, and does not expire. No row is repeated or skipped when other rows are added or deleted. \`limit=-1\` returns all items at once. If there are more than \`LIST_ALL_MAX\`, a setting of the server, the reply has status 422, and the list is read in pages.`,
   },
   {
     id: 'rate-limits',
