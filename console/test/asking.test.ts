@@ -15,7 +15,7 @@ watchInput(page)
 const seen: (string | undefined)[] = []
 const server = createServer((request, reply) => {
   seen.push(request.headers['carillon-background'] as string | undefined)
-  reply.setHeader('content-type', 'application/json').end('{}')
+  reply.writeHead(200, { 'content-type': 'application/json', 'service-version': '2026-11-20' }).end('{}')
 })
 
 beforeEach(async () => {

@@ -35,9 +35,8 @@ test('of a write, everything that the API keeps secret is masked, and credential
 
 test('the last write is kept as it was sent, without its idempotency key, and neither reads, failures nor files are', async () => {
   let status = 200
-  const client = keepingLastWrite(
-    createClient({ fetch: async () => new Response('{}', { status, headers: { 'content-type': 'application/json' } }) }),
-  )
+  const headers = { 'content-type': 'application/json', 'service-version': '2026-11-20' }
+  const client = keepingLastWrite(createClient({ fetch: async () => new Response('{}', { status, headers }) }))
   const write = {
     method: 'POST',
     path: '/api/client/webhooks/{endpointId}/test',

@@ -230,7 +230,10 @@ async function attempt(settings: Settings, { url, given }: Request, init: Init):
   signal?.addEventListener('abort', end, { once: true })
   const cancel = settings.clock.after(timeoutMs, () => ended.abort(tooLate()))
   try {
-    const { reply, text } = await readReply((settings.fetch ?? fetch)(url, { ...init, signal: ended.signal }), ended.signal)
+    const { reply, text } = await readReply(
+      (settings.fetch ?? fetch)(url, { ...init, redirect: 'manual', signal: ended.signal }),
+      ended.signal,
+    )
     return { body: bodyOf(reply, text), status: reply.status, headers: reply.headers, requestId: reply.headers.get('x-request-id') }
   } finally {
     cancel()

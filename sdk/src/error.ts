@@ -24,7 +24,10 @@ type Given = {
   cause?: unknown
 }
 
-/** A reply that is not a success or cannot be read, or none at all (`status` 0: the server could not be reached, or did not answer in time). */
+/**
+ * A reply that is not a success of the API or cannot be read, or none at all (`status` 0: the server could not be reached, did not answer in
+ * time, or redirects a browser).
+ */
 export class CarillonError extends Error {
   readonly status: number
   /** A finer reason than the code, such as `code_required`. */

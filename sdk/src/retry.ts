@@ -54,7 +54,9 @@ function mayRepeat({ method, path, hasKey }: Failed, { status, code, reason }: C
   if (status === 429) return code !== 'quota_exceeded' || hasRetryAfter
   if (status === 409) return code === 'idempotency_key_mismatch' && reason === 'in_progress'
   const isSafe = isRead(method, path) || (hasKey && needsKey(method, path) && !CALL_OTHERS.includes(path))
-  return isSafe && ([0, 502, 503, 504].includes(status) || (status === 500 && hasKey))
+  // A redirect that a browser hides will not pass.
+  const isAway = status === 0 ? code !== 'unexpected' : [502, 503, 504].includes(status)
+  return isSafe && (isAway || (status === 500 && hasKey))
 }
 
 /** The header is a number of seconds or a date (RFC 9110, 10.2.3). */

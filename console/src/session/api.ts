@@ -33,6 +33,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export async function call<T>(method: Method, path: string, body?: object): Promise<T> {
   const asked = ask(`/api/console/${path}`, {
     method,
+    redirect: 'manual',
     headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   })

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
+import { OF_API } from './of-api.ts'
 
 /** The steps of a policy that a check has found, which needs a domain that is published. */
 async function seeWalk(page: Page, domain: { sending: object }): Promise<void> {
@@ -13,7 +14,7 @@ async function seeWalk(page: Page, domain: { sending: object }): Promise<void> {
     reports_to: ['dmarc@bellbird.test'],
   }
   const path = /\/api\/client\/domains\/\d+$/
-  await page.route(path, (route) => route.fulfill({ json: { ...domain, sending: { ...domain.sending, dmarc } } }))
+  await page.route(path, (route) => route.fulfill({ headers: OF_API, json: { ...domain, sending: { ...domain.sending, dmarc } } }))
   await page.reload()
   await page.locator('[aria-current="step"]').getByText('quarantine').waitFor()
   await page.getByText(/^The next step is reject, from \d+ Dec 2199\. Its record/).waitFor()

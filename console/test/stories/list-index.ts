@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
+import { OF_API } from './of-api.ts'
 
 export const listIndex = (site: () => Site) =>
   describe('the index of lists', () => {
@@ -46,7 +47,9 @@ export const listIndex = (site: () => Site) =>
       const { page } = opened
       // The server stores sizes once a day.
       const days = [4, 2].map((ago) => ({ day: new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10), users: ago }))
-      await page.route('**/api/client/lists/sizes?*', (route) => route.fulfill({ json: { since: '', results: [{ list_id: id, days }] } }))
+      await page.route('**/api/client/lists/sizes?*', (route) =>
+        route.fulfill({ headers: OF_API, json: { since: '', results: [{ list_id: id, days }] } }),
+      )
       await page.goto('/p/1/lists')
       await page.getByRole('button', { name: 'Tag', exact: true }).click()
       await page.getByRole('menuitem', { name: 'spring' }).click()

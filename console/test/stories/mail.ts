@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
+import { OF_API } from './of-api.ts'
 
 const TREND = {
   first_day: '2026-10-27',
@@ -23,7 +24,7 @@ const TREND = {
 async function seeTrend(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Bounces and complaints' }).click()
   await page.getByText('This server delivered no email of the project in the last 29 days.').waitFor()
-  await page.route('**/api/client/mail-site-days', (route) => route.fulfill({ json: TREND }))
+  await page.route('**/api/client/mail-site-days', (route) => route.fulfill({ headers: OF_API, json: TREND }))
   await page.reload()
   await page.getByRole('img', { name: '14 emails to Google bounced. The peak was 10, on 23 Nov 2026.' }).waitFor()
   await page.getByRole('img', { name: '2 emails to Google were reported as spam. The peak was 2, on 23 Nov 2026.' }).waitFor()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
+import { OF_API } from './of-api.ts'
 
 /** Takes a user through a journey that an event of its own begins, and that ends at once. */
 async function takeThroughJourney(site: Site, user: string, name: string): Promise<void> {
@@ -73,7 +74,7 @@ const longTimeline = (site: () => Site) =>
     await page.getByText('Completed a journey').or(page.getByText('Nothing has happened yet.')).waitFor()
     expect(await page.locator('.timeline li').count()).toBe(2)
     const event = { kind: 'event', name: 'bean_tasted', source: 'api', data: {}, created_at: '2026-11-20T09:00:00.000Z' }
-    await page.route(/\/timeline\?/, (route) => route.fulfill({ json: { results: [event], nextCursor: 'more' } }))
+    await page.route(/\/timeline\?/, (route) => route.fulfill({ headers: OF_API, json: { results: [event], nextCursor: 'more' } }))
     await page.reload()
     await page.getByText(/^Nothing since .* were not read\.$/).waitFor()
     expect(await page.getByText('The latest 0 entries.').count()).toBe(0)

@@ -7,8 +7,16 @@ import type { World } from '../world.ts'
 
 export type Counted = { method: string; url: string; headers: Record<string, string>; body: string }
 
+type GivenReply = {
+  status: number
+  headers?: Record<string, string>
+  body?: unknown
+  /** Something else than Carillon replies: without the headers of the API. */
+  isForeign?: true
+}
+
 /** A reply. `cut`: the connection is closed without one. `hang`: there is none. */
-export type Given = { status: number; headers?: Record<string, string>; body?: unknown } | 'cut' | 'hang'
+export type Given = GivenReply | 'cut' | 'hang'
 
 export type CountingServer = AsyncDisposable & {
   baseUrl: string
@@ -50,9 +58,10 @@ function give(response: ServerResponse, given: Given): void {
     response.destroy()
     return
   }
-  const { status, headers = {}, body } = given
-  response.writeHead(status, { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers })
-  response.end(body === undefined ? undefined : JSON.stringify(body))
+  const { status, headers = {}, body, isForeign } = given
+  const ofApi = isForeign ? {} : { 'service-version': '2026-11-20' }
+  response.writeHead(status, { ...ofApi, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers })
+  response.end(body === undefined || headers['content-type'] !== undefined ? body : JSON.stringify(body))
 }
 
 /** Passes requests on to the server of a world. */
