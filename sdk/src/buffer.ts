@@ -8,7 +8,7 @@ export type EventInput = components['schemas']['EventInput']
 
 /**
  * An event that was refused. It may have been stored all the same, if the reply of a try was lost. It has an `event_id`, so that it is stored
- * once if it is tracked again within 30 days.
+ * once if it is tracked again within 30 days, and a `created_at`, so that it counts from when it was tracked first.
  */
 export type RefusedEvent = { event: EventInput; error: CarillonError }
 
@@ -20,7 +20,7 @@ export type BufferOptions = {
 }
 
 export type EventBuffer = {
-  /** Takes an event, to be sent within a second. It gets a random `event_id` if it has none. */
+  /** Takes an event, to be sent within a second. It gets a random `event_id` if it has none, and the time as `created_at`. */
   track(event: EventInput): void
   /** Sends what waits. Resolves once every event that was tracked before is stored, or was passed to `onRefused`. */
   flush(): Promise<void>
@@ -64,6 +64,7 @@ export function bufferEvents(client: Client, { onRefused, clock = systemClock }:
     // A copy, because the caller may change the object.
     const own = JSON.parse(JSON.stringify(event)) as EventInput
     own.event_id ??= randomKey()
+    own.created_at ??= new Date(clock.now()).toISOString()
     if (kept >= KEPT_MAX) {
       onRefused([{ event: own, error: tooMany() }])
       return

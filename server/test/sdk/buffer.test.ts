@@ -13,6 +13,8 @@ function bufferOf(baseUrl: string, options: ClientOptions = {}) {
   return { clock, refused, ...bufferEvents(client, { clock, onRefused: (events) => refused.push(...events) }) }
 }
 
+const HOUR_MS = 3_600_000
+
 const named = (name: string, more: Partial<EventInput> = {}): EventInput => ({ name, external_id: 'kim', ...more })
 const namesIn = ({ body }: { body: string }) => (JSON.parse(body) as EventInput[]).map(({ name }) => name)
 const numbered = (count: number, from = 0) => Array.from({ length: count }, (_, at) => `step_${from + at}`)
@@ -132,6 +134,28 @@ async function eventsOf(w: World, user: string): Promise<string[]> {
   const names: string[] = body.results.map(({ name }: { name: string }) => name)
   return names.filter((name) => !name.startsWith('user_')).toReversed()
 }
+
+test('events count from when they were tracked, however late they are sent, unless they say when they happened', async () => {
+  await using w = await world()
+  await using server = await openCountingServer((request, at) => (at === 0 ? 'cut' : forwardTo(w)(request)))
+  const clock = createClientClock()
+  clock.advance(w.clock.now().getTime() - clock.now() - HOUR_MS)
+  const refused: RefusedEvent[] = []
+  const client = createClient({ baseUrl: server.baseUrl, apiKey: w.keys.secret, maxRetries: 0 })
+  const { track, flush } = bufferEvents(client, { clock, onRefused: (events) => refused.push(...events) })
+  const trackedAt = new Date(clock.now()).toISOString()
+  track(named('a'))
+  track(named('b', { created_at: '2026-01-02T03:04:05.000Z' }))
+  await flush()
+  clock.advance(HOUR_MS)
+  for (const { event } of refused) track(event)
+  await flush()
+  await w.drain()
+  const { body } = await w.get('/api/client/users/kim/events')
+  expect(
+    Object.fromEntries(body.results.map(({ name, created_at }: { name: string; created_at: string }) => [name, created_at])),
+  ).toMatchObject({ a: trackedAt, b: '2026-01-02T03:04:05.000Z' })
+})
 
 test('a request whose reply is lost is sent again under the same key, and its events are stored once', async () => {
   await using w = await world()
