@@ -1,7 +1,7 @@
 /** A typed client of the API: every path, parameter, body and reply is checked against `api.ts`, which is printed from the routes. */
 import type { paths } from './api.ts'
 import { CarillonError } from './error.ts'
-import { type Clock, isBrowser, randomKey, sleep, systemClock, variable } from './platform.ts'
+import { type Clock, hasOrigin, isBrowser, randomKey, sleep, systemClock, variable } from './platform.ts'
 import { jsonOf, readReply } from './reply.ts'
 import { needsKey, waitMsOf } from './retry.ts'
 
@@ -105,7 +105,7 @@ type Settings = Required<Omit<ClientOptions, Optional>> & Pick<ClientOptions, Op
 
 /**
  * Creates a client. Each call resolves with the body of the reply, or rejects with a `CarillonError`, or with the reason of its signal if that
- * ends it. Throws in a browser if the key is not a publishable one.
+ * ends it. Throws in a browser, or a worker of one, if the key is not a publishable one, and elsewhere without a `baseUrl`.
  */
 export function createClient(options: ClientOptions = {}): Client {
   const settings = settingsOf(options)
@@ -131,6 +131,10 @@ function settingsOf({
 }: ClientOptions): Settings {
   if (apiKey !== undefined && /^[so]k_/.test(apiKey) && isBrowser()) {
     throw new Error('Everyone who opens the page can read this key. Use a publishable key, which begins with `pk_`, in browsers.')
+  }
+  // A `fetch` of the caller may complete paths.
+  if (baseUrl === '' && rest.fetch === undefined && !hasOrigin()) {
+    throw new Error('The client does not know where the server is. Set `baseUrl`, or the variable `CARILLON_URL`.')
   }
   const key = apiKey !== undefined && { apiKey }
   return { ...rest, ...key, baseUrl: baseUrl.replace(/\/$/, ''), headers, maxRetries, clock, random }

@@ -41,7 +41,13 @@ export function randomKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-type Platform = { process?: { env?: Record<string, string | undefined> }; window?: { document?: object } }
+type Platform = {
+  process?: { env?: Record<string, string | undefined> }
+  window?: { document?: object }
+  WorkerGlobalScope?: unknown
+  navigator?: { userAgent?: string }
+  location?: object
+}
 
 /** A variable of the environment; undefined where there is none, such as in a browser, and if it is empty. */
 export function variable(name: string): string | undefined {
@@ -54,4 +60,12 @@ export function variable(name: string): string | undefined {
   }
 }
 
-export const isBrowser = (): boolean => (globalThis as Platform).window?.document !== undefined
+/** Whether this is a page, or a worker of one. Deno and edge runtimes have the globals of a worker too, but name themselves. */
+export function isBrowser(): boolean {
+  const { window, WorkerGlobalScope, navigator } = globalThis as Platform
+  if (window?.document !== undefined) return true
+  return WorkerGlobalScope !== undefined && navigator?.userAgent?.startsWith('Mozilla/') === true
+}
+
+/** Whether a path alone is an address: that of the page or the worker is completed. */
+export const hasOrigin = (): boolean => (globalThis as Platform).location !== undefined

@@ -52,9 +52,35 @@ describe('a browser', () => {
 
   test('gets one with a publishable key, and without a key', () => {
     vi.stubGlobal('window', { document: {} })
+    vi.stubGlobal('location', new URL('https://shop.example/cart'))
     expect(() => createClient({ apiKey: 'pk_0123456789' })).not.toThrow()
     expect(() => createClient()).not.toThrow()
   })
+})
+
+describe('a worker', () => {
+  const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const apiKey = 'sk_0123456789'
+
+  test('of a browser does not get a client with a secret key', () => {
+    vi.stubGlobal('WorkerGlobalScope', class {})
+    vi.stubGlobal('navigator', { userAgent: FIREFOX })
+    expect(() => createClient({ baseUrl: 'https://carillon.example', apiKey })).toThrow('Use a publishable key')
+  })
+
+  test.each(['Cloudflare-Workers', 'Deno/2.5.0', 'Bun/1.3.0', undefined])(
+    'of the platform %s, which is no browser, gets one',
+    (userAgent) => {
+      vi.stubGlobal('WorkerGlobalScope', class {})
+      vi.stubGlobal('navigator', { userAgent })
+      expect(() => createClient({ baseUrl: 'https://carillon.example', apiKey })).not.toThrow()
+    },
+  )
+})
+
+test.each([{}, { baseUrl: '' }])('without an address, and a page that has one, there is no client: %j', (options) => {
+  vi.stubEnv('CARILLON_URL', '')
+  expect(() => createClient(options)).toThrow('`CARILLON_URL`')
 })
 
 test.each(['.', '..', ''])('a path with the parameter %j, which no URL can carry, is not requested', async (userId) => {
