@@ -27,11 +27,14 @@ export type Mapping = Record<string, string | null>
 
 const COLUMNS_MAX = 500
 const KEY_LENGTH_MAX = 255
+/** A longer path is not parsed: that would take as long as the longest header line. */
+const FIELD_LENGTH_MAX = 16_384
 
 /** The target of a field of a mapping. Undefined if the field is invalid. */
 export function targetOf(field: string): Target | undefined {
   const profile = PROFILE_FIELDS.find((name) => name === field)
   if (profile) return { profile }
+  if (field.length > FIELD_LENGTH_MAX) return undefined
   const found = conversionIn(field)
   const keys = found && pathOf(found.path)
   return found && keys?.every((key) => lengthOf(key) <= KEY_LENGTH_MAX)
@@ -49,6 +52,8 @@ export function isUnderKey({ field }: Column, keys: Set<string>): boolean {
 /** The field of a header that is not in `mapping`. A header without `data.` is a key, even with a dot. */
 function fieldNamedBy(header: string): string | null {
   if (header === '') return null
+  // No target, as `targetOf` finds.
+  if (header.length > FIELD_LENGTH_MAX) return header
   const lower = header.toLowerCase()
   if (PROFILE_FIELDS.some((name) => name === lower)) return lower
   return header.startsWith('data.') ? header : pathOfKey(header)
