@@ -59,6 +59,19 @@ describe('POST /messages', () => {
     expect(bodyOf(relay)).toContain('app.example.com/r/1')
   })
 
+  test('in a batch decides on the user who remains after a later item has merged that of an earlier one', async () => {
+    await using w = await world()
+    const { slug } = await resets(w)
+    const anonymous = { anonymous_id: 'visitor', email: 'visitor@example.com' }
+    await w.post('/api/client/users/batch', [ANA, anonymous])
+    const optOut = [{ subscription_id: await subscriptionTo(w), state: 0 }]
+    expect((await w.patch('/api/client/users/visitor/subscriptions', optOut)).status).toBe(200)
+    const items = [anonymous, { external_id: 'ana', anonymous_id: 'visitor' }].map((user) => ({ campaign: slug, user }))
+    const { body } = await w.post(`${MESSAGES}/batch`, items, { key: w.keys.publisher })
+    const results = body.results.map(({ message }: { message: object }) => message)
+    expect(results).toMatchObject(items.map(() => ({ state: 'skipped', reason: 'not_subscribed', user: { external_id: 'ana' } })))
+  })
+
   test('sends content of the request, to which the locale of the request belongs', async () => {
     await using relay = await openRelay()
     await using w = await world()

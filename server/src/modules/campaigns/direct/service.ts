@@ -18,7 +18,15 @@ import {
   withdrawAsked,
 } from '../../messages/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
-import { toProfile, type UpsertOutcome, type UserChanges, type UserRecord, upsertUsers } from '../../users/index.ts'
+import {
+  findLiveUsers,
+  toProfile,
+  type UpsertOutcome,
+  type UserChanges,
+  type UserRecord,
+  type UserRow,
+  upsertUsers,
+} from '../../users/index.ts'
 import { checkMessage, messageFaults } from './check.ts'
 import { findRepeated, fingerprintOf, repeatedAmong } from './repetitions.ts'
 import type { MessageInput, SentMessage, SentMessages } from './schema.ts'
@@ -130,7 +138,14 @@ async function sendItems(ctx: InTx, onUsersSaved: OnUsersSaved, items: Item[]): 
     ctx,
     known.flatMap(({ id, saved }) => ('faults' in saved ? [id] : [])),
   )
-  const ready = known.flatMap(({ saved, ...item }) => ('user' in saved ? [{ ...item, user: saved.user }] : []))
+  // A later item may have merged the user of an earlier one: the message is to the user who remains.
+  const mergedInto = await findLiveUsers(
+    ctx,
+    changes.merges.map(({ from_id }) => from_id),
+  )
+  const ready = known.flatMap(({ saved, ...item }) =>
+    'user' in saved ? [{ ...item, user: mergedInto.get(saved.user.id) ?? saved.user }] : [],
+  )
   // Last of what others lock too: an erasure has locked its user before it waits for the content.
   await holdContents(
     ctx,
@@ -200,7 +215,7 @@ function askedBy(ctx: ProjectCtx, { input, target }: Item) {
   }
 }
 
-type Ready = Item & { id: MessageId; user: UserRecord }
+type Ready = Item & { id: MessageId; user: UserRecord | UserRow }
 
 /** Decides on messages as far as it can be known now. The sender checks all of it again. */
 async function decide(ctx: InTx, items: Ready[]): Promise<RequestedMessage[]> {
@@ -263,7 +278,7 @@ async function suppressionsOf(
   return found
 }
 
-const sentMessage = ({ id, state, reason, detail }: RequestedMessage, user: UserRecord): SentMessage => ({
+const sentMessage = ({ id, state, reason, detail }: RequestedMessage, user: Ready['user']): SentMessage => ({
   id,
   state,
   reason,
