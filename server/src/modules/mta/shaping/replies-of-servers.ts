@@ -237,6 +237,8 @@ export const REPLIES: readonly (readonly [server: string, reply: string, label: 
     'greylisted',
   ],
   ['Postfix', '454 4.7.1 <kim@example.org>: Relay access denied', 'routing'],
+  ['Postfix', '4.4.2 lost connection with mx.example.org[192.0.2.9] while performing the HELO handshake', 'connection'],
+  ['Postfix', '4.4.2 conversation with mx.example.org[192.0.2.9] timed out while sending MAIL FROM', 'connection'],
   ['Postfix', '554 5.7.1 <kim@example.org>: Relay access denied', 'routing'],
   [
     'Postfix',

@@ -514,7 +514,12 @@ export const PHRASES: readonly (readonly [Label, readonly string[]])[] = [
   ['greylisted', GREYLIST_PHRASES],
   ['throttled', RATE_PHRASES],
   ['invalid-recipient', RECIPIENT_PHRASES],
-  ['sender-reputation', ['helo', 'ehlo', 'mail from']],
+  // They name the command at which the connection ended.
+  ['connection', ['lost connection', 'timed out while']],
+  [
+    'sender-reputation',
+    ['helo', 'ehlo', 'the mail from', 'of mail from', 'in mail from', 'for mail from', 'mail from domain', 'mail from address'],
+  ],
   ['dns', DNS_PHRASES],
   ['invalid-recipient', NOT_FOUND_PHRASES],
   ['tls', ['starttls', 'tls', 'ssl', 'certificate', 'encryption required', 'encryption needed', 'must issue a starttls']],

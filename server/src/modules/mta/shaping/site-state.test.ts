@@ -89,6 +89,7 @@ describe('a site is slowed', () => {
     'Over the rate limits',
     'Rate-limited',
     'Server busy',
+    'You are sending mail too quickly',
   ])('by three that say %s', (text) =>
     expect(after(times(3, replied(`451 4.7.1 ${text}: <kim@example.org>`)))).toMatchObject({ is: 'slowed', because: 'rate' }),
   )
