@@ -107,13 +107,12 @@ const wasOpen = sql`r.history->-1->>'outcome' in ('deferred', 'uncertain')`
 const isRetried = sql`(${wasOpen} and r.attempts > 1)`
 
 /** What a process reads of a recipient `r` that it claims. Numbers of attempts go on when an email is sent again; a cancellation used none. */
-export const claimedMail = sql`r.project_id, r.mail_id, r.no, r.address, r.domain, r.site, r.campaign_id, r.size, r.attempts, r.due_at,
-                  r.notify, r.original_recipient, r.lease_token,
-                  greatest(r.attempts, (r.history->-1->>'attempt')::integer + (r.history->-1->>'outcome' <> 'cancelled')::integer) as attempt,
+export const claimedMail = sql`r.project_id, r.mail_id, r.no, r.address, r.domain, r.site, r.campaign_id, r.size, r.attempts, r.due_at, r.notify,
+                  r.original_recipient, r.lease_token, greatest(r.attempts, (r.history->-1->>'attempt')::integer + (r.history->-1->>'outcome' <> 'cancelled')::integer) as attempt,
                   case when ${isRetried} then (r.history->-1->>'at')::timestamptz end as last_attempt_at,
                   case when ${isRetried} then coalesce(r.history->-1->>'response', r.history->-1->>'detail') end as last_error,
                   coalesce(${isRetried} and r.history->-1 ? 'sender_refused', false) as was_sender_refused,
-                  coalesce(${isRetried} and r.history->-1 ? 'response', false) as was_answered`
+                  coalesce(${isRetried} and jsonb_path_exists(r.history, '$[*].response'), false) as was_answered`
 
 /** How many recipients to claim of a project. */
 export type MailShare = { project_id: ProjectId; limit: number }

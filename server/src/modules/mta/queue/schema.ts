@@ -85,7 +85,7 @@ export const ClaimedRecipient = Type.Object({
   last_error: Nullable(Type.String()),
   /** The host had refused the sender then, before it knew of the recipient. */
   was_sender_refused: Flag,
-  /** A host had replied then. */
+  /** A host has replied in an attempt. */
   was_answered: Flag,
   /** The reports that an SMTP client asked for, and the address as it wrote it. */
   notify: Nullable(Type.Array(Type.String())),
