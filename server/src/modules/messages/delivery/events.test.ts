@@ -53,8 +53,8 @@ test('an attempt is for the recipients that the warm-up let through, and the oth
     decide(mail, to('bo', 1), waits, 'mx-1', now),
     decide(mail, to('cy', 2), waits, 'mx-1', now),
   ]
-  const lookUp = { is: 'ip-lookup-failed', host: 'mx2.example.org', reason: 'It has no address.' } as const
-  const attempt: MailAttempt = { mail, startedAt: AT, elapsedMs: 3, steps: [lookUp], decided, site: null, tls: [], exceeded: null }
+  const noAddress = { is: 'ip-lookup-failed', host: 'mx2.example.org', reason: 'It has no address.' } as const
+  const attempt: MailAttempt = { mail, startedAt: AT, elapsedMs: 3, steps: [noAddress], decided, site: null, tls: [], exceeded: null }
   const known = { user: undefined, completed: undefined, isErased: false, suppressed: new Set<string>(), wanted: new Set(EVENT_TYPES) }
   const all = { to: ['ana@example.org', 'bo@example.org', 'cy@example.org'] }
   const ana = { to: 'ana@example.org' }

@@ -22,7 +22,7 @@ import { type Contents, createContents } from './contents.ts'
 import type { MailAttempt } from './events.ts'
 import { finishAttempts } from './finish.ts'
 import { keyOf } from './gate.ts'
-import { type Decided, decide, reduced } from './results.ts'
+import { decide, reduced } from './results.ts'
 import { createSiteQueues, type SiteQueues } from './site-queues.ts'
 import { createStops, type Stops } from './stops.ts'
 
@@ -120,19 +120,23 @@ const unsavableKey = ({ projectId }: ProjectCtx, recipient: ClaimedRecipient): s
  */
 async function saveReduced(ctx: ProjectCtx, attempt: MailAttempt, unsavable: Unsavable, stop: AbortSignal): Promise<void> {
   const save = (some: MailAttempt[]) => finishAttempts(ctx, some)
-  const { mail, decided, site } = attempt
-  // Each part is told as an attempt of its own. What they share is with the first.
-  const parts = decided.map((one, at): MailAttempt => {
-    if (at === 0) return { ...attempt, decided: [one] }
-    return { ...attempt, decided: [one], tls: [], steps: attempt.steps.filter((step) => 'to' in step && step.to !== undefined) }
-  })
+  const { mail, decided, site, steps } = attempt
+  const ofRecipients = steps.filter((step) => 'to' in step && step.to !== undefined)
   const failures: unknown[] = []
-  for (const { item, error } of await saveTogether(ctx, parts, save, stop)) {
-    const [one] = item.decided as [Decided]
-    ctx.log.error({ err: error, message_id: mail.id, recipient_no: one.recipient.no }, 'the result of a delivery could not be saved')
+  // Each recipient is told as an attempt of its own. What they share is with the first that is saved.
+  let isShared = false
+  for (const one of decided) {
+    const part: MailAttempt = { ...attempt, decided: [one], ...(isShared && { tls: [], steps: ofRecipients }) }
+    const [unsaved] = await saveTogether(ctx, [part], save, stop)
+    isShared ||= !unsaved
+    if (!unsaved) continue
+    ctx.log.error(
+      { err: unsaved.error, message_id: mail.id, recipient_no: one.recipient.no },
+      'the result of a delivery could not be saved',
+    )
     const now = { at: ctx.clock.now(), random: 0, ownAddresses: () => ownAddressesOf(ctx) }
     const less = decide(mail, one.recipient, reduced(one.outcome), site?.key ?? null, now)
-    const [failure] = await saveTogether(ctx, [{ ...item, steps: [], tls: [], decided: [less] }], save, stop)
+    const [failure] = await saveTogether(ctx, [{ ...part, steps: [], tls: [], decided: [less] }], save, stop)
     if (!failure) continue
     if (less.outcome.is === 'unsaved') unsavable.set(unsavableKey(ctx, one.recipient), true)
     failures.push(failure.error)
