@@ -138,7 +138,8 @@ test('a batch that was cut off is done again, and what arrives late is erased to
 })
 
 test('a project that cannot be erased keeps no other from being erased, and is erased when it can be', async () => {
-  await using w = await world()
+  const lines: string[] = []
+  await using w = await world({ log: { write: (line) => lines.push(line) } })
   const other = { ...w, ...(await w.other()) }
   for (const each of [w, other]) {
     await w.post('/api/client/users/batch', [{ external_id: 'kim' }], { key: each.keys.secret })
@@ -150,6 +151,7 @@ test('a project that cannot be erased keeps no other from being erased, and is e
     await using _ = await failSaves(w, { table: 'users', on: 'delete', when: 'true' })
     while ((await eraseProjects(w.ctx)) > 0);
     expect([await usersLeft(w), await usersLeft(other)]).toEqual([1, 0])
+    expect(lines.filter((line) => line.includes('a piece of the work of a job failed'))).toHaveLength(1)
   }
   w.advance('1 minute')
   while ((await eraseProjects(w.ctx)) > 0);

@@ -12,6 +12,7 @@ const MAY: Record<string, string> = {
   'campaigns.pendingActionSince': 'finds when the next work of any project is due',
   'campaigns.runningSince': 'finds when the next work of any project is due',
   'campaigns.nextChoiceAt': 'finds when the next work of any project is due',
+  'campaigns.preflightSince': 'finds when the next work of any project is due',
   'inbox.nextExpiryAt': 'finds when the next work of any project is due',
   'lists.nextChunkAt': 'finds when the next work of any project is due',
   'lists.nextMembershipDueAt': 'finds when the next work of any project is due',

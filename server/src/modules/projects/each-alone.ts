@@ -62,10 +62,11 @@ export async function claimAlone<R extends { project_id: ProjectId }>(
   const tried: ProjectId[] = []
   for (;;) {
     const startedMs = performance.now()
+    const leftOut = [...failedIn<ProjectId>(ctx, job), ...tried]
     const claimed: { row?: R } = {}
     try {
       const done = await inTx(ctx, async (ctx) => {
-        const row = await claim(ctx, [...failedIn<ProjectId>(ctx, job), ...tried])
+        const row = await claim(ctx, leftOut)
         if (!row) return 0
         claimed.row = row
         return work(ctx, row)

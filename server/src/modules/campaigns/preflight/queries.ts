@@ -3,7 +3,7 @@ import { fence, sql } from '../../../infra/postgres/db.ts'
 import { firstOfEach } from '../../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, PreflightId, ProjectId } from '../../../lib/ids.ts'
-import { IdOf } from '../../../lib/shapes.ts'
+import { IdOf, Instant } from '../../../lib/shapes.ts'
 import { PreflightRow } from './schema.ts'
 
 const columns = sql`id, campaign_id, state, people_total, people_done, done_to, counts, problems, created_at, finished_at`
@@ -48,16 +48,32 @@ const PreflightKey = Type.Object({ id: IdOf<PreflightId>(), project_id: IdOf<Pro
 /** Not `exists`, which a plan may turn into a join that reads all campaigns. */
 const isLive = sql`(select c.archived_at is null from campaigns c where c.project_id = p.project_id and c.id = p.campaign_id)`
 
-/** For each project, the running preflight of a live campaign that was least recently worked on, without some of them, least recent first. */
-export const findRunning = (ctx: Ctx, without: PreflightId[], limit: number) => {
-  const next = firstOfEach('next', {
+/** For each project, the running preflight of a live campaign that was least recently worked on, without some of them. */
+const nextRunning = (without: PreflightId[]) =>
+  firstOfEach('next', {
     table: sql`campaign_preflights p`,
     keys: ['project_id'],
     order: ['touched_at', 'id'],
     where: sql`state = 'running' and ${isLive} and id <> all(${without}::bigint[])`,
   })
-  return ctx.db.many(PreflightKey, sql`with recursive ${next} select id, project_id from next order by touched_at, id limit ${limit}`)
-}
+
+/** Those, the least recent first. */
+export const findRunning = (ctx: Ctx, without: PreflightId[], limit: number) =>
+  ctx.db.many(
+    PreflightKey,
+    sql`with recursive ${nextRunning(without)} select id, project_id from next order by touched_at, id limit ${limit}`,
+  )
+
+const SinceRow = Type.Object({ since: Instant })
+
+/** Since when a running preflight was not worked on. */
+export const preflightSince = async (ctx: Ctx): Promise<Date | null> =>
+  (
+    await ctx.db.first(
+      SinceRow,
+      sql`with recursive ${nextRunning([])} select touched_at as since from next order by touched_at, id limit 1`,
+    )
+  )?.since ?? null
 
 /** A running preflight, without a lock. */
 export const findRunningPreflight = (ctx: ProjectCtx, id: PreflightId) =>

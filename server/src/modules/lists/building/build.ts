@@ -278,11 +278,19 @@ const REMOVED_AT_ONCE = 5000
 
 /** Deletes the rows of retired versions, a limited number at a time. */
 export async function deleteRetired(ctx: Ctx): Promise<number> {
-  const retired = await queries.findRetired(ctx, failedIn(ctx, DELETE_RETIRED))
-  return eachAlone(ctx, DELETE_RETIRED, retired.map(onItsOwn), async (ctx, { id }) => {
-    const rows = await queries.removeSome(ctx, id, REMOVED_AT_ONCE)
-    if (rows > 0) return rows
-    await dropMatches(ctx, id)
-    return queries.removeVersion(ctx, id)
-  })
+  const tried: ListVersionId[] = []
+  for (;;) {
+    const retired = await queries.findRetired(ctx, [...failedIn<ListVersionId>(ctx, DELETE_RETIRED), ...tried])
+    if (retired.length === 0) return 0
+    const removed = await eachAlone(ctx, DELETE_RETIRED, retired.map(onItsOwn), (ctx, { id }) => deleteSome(ctx, id))
+    if (removed > 0) return removed
+    tried.push(...retired.map(({ id }) => id))
+  }
+}
+
+async function deleteSome(ctx: ProjectCtx, id: ListVersionId): Promise<number> {
+  const rows = await queries.removeSome(ctx, id, REMOVED_AT_ONCE)
+  if (rows > 0) return rows
+  await dropMatches(ctx, id)
+  return queries.removeVersion(ctx, id)
 }
