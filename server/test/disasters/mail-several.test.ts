@@ -89,7 +89,7 @@ test('a restart with a full queue, whose hosts deferred everything: all is deliv
   const { addresses, campaign } = await blastOver(own, 0, { RCPT: () => (isHealthy ? undefined : '451 4.3.0 Later') })
   const deferred = async () => {
     const rows = await queueOf(own)
-    expect([rows.length, rows.filter(({ state, attempts }) => state === 'queued' && attempts === 1).length]).toEqual([USERS, USERS])
+    expect([rows.length, rows.filter(({ state, attempts }) => state === 'queued' && attempts > 0).length]).toEqual([USERS, USERS])
   }
   await vi.waitFor(deferred, WAIT)
   expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null })
