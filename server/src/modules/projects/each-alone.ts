@@ -29,24 +29,38 @@ export async function eachAlone<P extends Piece>(ctx: Ctx, job: JobName, pieces:
 }
 
 /**
- * Does a job’s work in projects that `findDue` finds, each in a transaction, until some was done. Returns how much. What fails in a project stops
- * it in no other, also if all projects that are found at once fail. `findDue` leaves out the projects that it is given.
+ * Does the pieces that `find` finds, until some work was done. Returns how much. `find` leaves out the ids that it is given, so that others are
+ * found even if all that it finds at once fail.
  */
-export async function eachProjectAlone(
+export async function eachFoundAlone<P extends Piece>(
+  ctx: Ctx,
+  job: JobName,
+  find: (leftOut: P['ids']) => Promise<P[]>,
+  work: Work<P>,
+): Promise<number> {
+  const tried: P['ids'] = []
+  for (;;) {
+    const found = await find([...failedIn(ctx, job), ...tried])
+    if (found.length === 0) return 0
+    const done = await eachAlone(ctx, job, found, work)
+    if (done > 0) return done
+    tried.push(...found.flatMap(({ ids }) => ids))
+  }
+}
+
+/** Does a job’s work in the projects that `findDue` finds, each in a transaction, as `eachFoundAlone` does. */
+export const eachProjectAlone = (
   ctx: Ctx,
   job: JobName,
   findDue: (leftOut: ProjectId[]) => Promise<{ project_id: ProjectId }[]>,
   work: (ctx: InTx) => Promise<number>,
-): Promise<number> {
-  const tried: ProjectId[] = []
-  for (;;) {
-    const due = await findDue([...failedIn<ProjectId>(ctx, job), ...tried])
-    if (due.length === 0) return 0
-    const done = await eachAlone(ctx, job, due.map(ofProject), (ctx) => inTx(ctx, work))
-    if (done > 0) return done
-    tried.push(...due.map(({ project_id }) => project_id))
-  }
-}
+): Promise<number> =>
+  eachFoundAlone(
+    ctx,
+    job,
+    async (leftOut) => (await findDue(leftOut as ProjectId[])).map(ofProject),
+    (ctx) => inTx(ctx, work),
+  )
 
 /**
  * Works on what `claim` locks, in the same transaction. Returns how much was done. If that fails, it is tried with the next, and the project of

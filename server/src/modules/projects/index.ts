@@ -6,7 +6,7 @@
 
 export { nextErasureAt } from './deletion.queries.ts'
 export { beginDeletion, eraseNextProject } from './deletion.ts'
-export { claimAlone, eachAlone, eachProjectAlone, failedIn, ofProject, onItsOwn } from './each-alone.ts'
+export { claimAlone, eachAlone, eachFoundAlone, eachProjectAlone, failedIn, ofProject, onItsOwn } from './each-alone.ts'
 export { ERASE_PROJECTS } from './job-names.ts'
 export {
   findFirstProject,

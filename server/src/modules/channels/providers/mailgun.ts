@@ -126,8 +126,8 @@ function isGenuine(key: string, { timestamp, token, signature }: providerHttp.Js
 }
 
 /**
- * Mailgun signs a time and a token only, so whoever has seen a report that did not arrive could write another about any message of ours, whose ids
- * count up. The id that Mailgun gave cannot be guessed, and each of its reports has it.
+ * Mailgun signs a time and a token, but not the report. With a signature that was not used yet, anyone could report on any message of ours, because
+ * our ids count up. So a report must also have the id that Mailgun gave to the message, which cannot be guessed.
  */
 function reportOf(event: providerHttp.Json, now: Date): Report[] {
   const what = whatOf(event)

@@ -8,7 +8,7 @@ import { BUILDING } from '../../../infra/queue/partitions.ts'
 import { hasEntries } from '../../../infra/queue/queue.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
-import { eachAlone, failedIn, ofProject, onItsOwn } from '../../projects/index.ts'
+import { eachAlone, eachFoundAlone, failedIn, ofProject, onItsOwn } from '../../projects/index.ts'
 import { compileRule, ruleSql } from '../../rules/index.ts'
 import { BUILD, CHECK_DUE, DELETE_RETIRED } from '../job-names.ts'
 import { addToCounts, lockLists } from '../live/queries.ts'
@@ -277,16 +277,13 @@ async function buildMemberships(ctx: InTx, id: ListVersionId, version: queries.B
 const REMOVED_AT_ONCE = 5000
 
 /** Deletes the rows of retired versions, a limited number at a time. */
-export async function deleteRetired(ctx: Ctx): Promise<number> {
-  const tried: ListVersionId[] = []
-  for (;;) {
-    const retired = await queries.findRetired(ctx, [...failedIn<ListVersionId>(ctx, DELETE_RETIRED), ...tried])
-    if (retired.length === 0) return 0
-    const removed = await eachAlone(ctx, DELETE_RETIRED, retired.map(onItsOwn), (ctx, { id }) => deleteSome(ctx, id))
-    if (removed > 0) return removed
-    tried.push(...retired.map(({ id }) => id))
-  }
-}
+export const deleteRetired = (ctx: Ctx): Promise<number> =>
+  eachFoundAlone(
+    ctx,
+    DELETE_RETIRED,
+    async (leftOut) => (await queries.findRetired(ctx, leftOut as ListVersionId[])).map(onItsOwn),
+    (ctx, { ids }) => deleteSome(ctx, ids[0] as ListVersionId),
+  )
 
 async function deleteSome(ctx: ProjectCtx, id: ListVersionId): Promise<number> {
   const rows = await queries.removeSome(ctx, id, REMOVED_AT_ONCE)

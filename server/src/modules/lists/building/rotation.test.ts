@@ -109,26 +109,32 @@ test('after events were removed, a list that cannot be rebuilt has those of othe
   expect(versions).toEqual([['live', 'building'], ['live'], ['live', 'building']])
 })
 
-test('rows of a former rule that cannot be deleted keep those of other projects not waiting', async () => {
+test('rows of 20 former rules that cannot be deleted, all that are found at once, keep those of other projects not waiting', async () => {
   await using w = await world()
   const other = await w.other()
   const [mine, theirs] = [await buildingWith(createListBuilder, w, false), await buildingWith(createListBuilder, w, false, other)]
   const lists: number[] = []
-  for (const { keys, list, buildAll } of [
-    { ...mine, keys: w.keys },
-    { ...theirs, keys: other.keys },
+  for (const { keys, changes, list, buildAll } of [
+    { ...mine, keys: w.keys, changes: 20 },
+    { ...theirs, keys: other.keys, changes: 1 },
   ]) {
     const id = await list(RULE)
     await buildAll()
-    await w.patch(`/api/client/lists/${id}`, { rule: { attribute: 'data.plan', is: 'free' } }, { key: keys.secret })
-    await buildAll()
+    for (let change = 0; change < changes; change++) {
+      await w.patch(`/api/client/lists/${id}`, { rule: { attribute: 'data.plan', is: `free-${change}` } }, { key: keys.secret })
+      await buildAll()
+    }
     lists.push(id)
   }
   const versions = async () => [await mine.versions(lists[0] as number), await theirs.versions(lists[1] as number)]
-  expect(await versions()).toEqual(Array(2).fill(['retired', 'live']))
+  const former = Array(20).fill('retired')
+  expect(await versions()).toEqual([
+    [...former, 'live'],
+    ['retired', 'live'],
+  ])
   await using _ = await failSaves(w, { table: 'list_versions', on: 'delete', when: 'true' })
   await w.drain('lists.delete-retired')
-  expect(await versions()).toEqual([['retired', 'live'], ['live']])
+  expect(await versions()).toEqual([[...former, 'live'], ['live']])
 })
 
 test('four lists of a project take turns, so that a small one does not wait for a large one', async () => {

@@ -123,12 +123,12 @@ async function saveReduced(ctx: ProjectCtx, attempt: MailAttempt, unsavable: Uns
   const { mail, decided, site, steps } = attempt
   const ofRecipients = steps.filter((step) => 'to' in step && step.to !== undefined)
   const failures: unknown[] = []
-  // Each recipient is told as an attempt of its own. What they share is with the first that is saved.
-  let isShared = false
+  // Each recipient gets events of an attempt of its own. The steps that recipients share go with the first result that is saved.
+  let areStepsSaved = false
   for (const one of decided) {
-    const part: MailAttempt = { ...attempt, decided: [one], ...(isShared && { tls: [], steps: ofRecipients }) }
+    const part: MailAttempt = { ...attempt, decided: [one], ...(areStepsSaved && { tls: [], steps: ofRecipients }) }
     const [unsaved] = await saveTogether(ctx, [part], save, stop)
-    isShared ||= !unsaved
+    areStepsSaved ||= !unsaved
     if (!unsaved) continue
     ctx.log.error(
       { err: unsaved.error, message_id: mail.id, recipient_no: one.recipient.no },
