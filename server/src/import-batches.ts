@@ -3,7 +3,6 @@
 import { eraseOtherData } from './erasures.ts'
 import { type Ctx, type InTx, inClaim } from './infra/runtime/ctx.ts'
 import { CHANNELS } from './lib/channels.ts'
-import { mapWithConcurrency } from './lib/concurrency.ts'
 import { usersWithEvents } from './modules/events/index.ts'
 import {
   claimImportBatch,
@@ -35,8 +34,14 @@ const WRITTEN_BY_SERVER = [
 /** Imports users from files: one batch for each project that has an import. */
 export async function importUsers(ctx: Ctx): Promise<number> {
   const readNext = (due: DueImport) => inProject(ctx, due.project_id, (ctx) => readImport(ctx, due))
-  const read = await mapWithConcurrency(await inClaim(ctx, importsDue), IMPORTS_AT_ONCE, readNext)
-  return inEachProject(ctx, read, importBatch, countFailedBatch)
+  const due = await inClaim(ctx, importsDue)
+  let done = 0
+  // What was read is in memory until it is saved, and another process may save it meanwhile.
+  for (let at = 0; at < due.length; at += IMPORTS_AT_ONCE) {
+    const read = await Promise.all(due.slice(at, at + IMPORTS_AT_ONCE).map(readNext))
+    done += await inEachProject(ctx, read, importBatch, countFailedBatch)
+  }
+  return done
 }
 
 async function importBatch(ctx: InTx, read: ReadImport): Promise<number> {

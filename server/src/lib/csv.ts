@@ -1,7 +1,6 @@
 /** The lines and the delimiter of CSV (RFC 4180) in bytes. */
 
-export const [LF, CR] = [10, 13] as const
-const QUOTE = 34
+export const [LF, CR, QUOTE] = [10, 13, 34] as const
 
 const DELIMITERS = [',', ';', '\t', '|']
 

@@ -41,6 +41,9 @@ test.each<[string, Conversion, unknown]>([
   ['1/2/26', of('date', 'dmy'), undefined],
   ['2026/1/2', of('date', 'ymd'), '2026-01-02'],
   ['20260102', of('date', 'ymd'), '2026-01-02'],
+  ['20260102 9:05', of('date', 'ymd'), '2026-01-02T09:05:00'],
+  ['202611', of('date', 'ymd'), undefined],
+  ['2026115', of('date', 'ymd'), undefined],
   ['Yes', of('boolean'), true],
 ])('%j as %j is %j', (cell, conversion, value) => expect(convert(cell, conversion)).toBe(value))
 
@@ -55,8 +58,8 @@ describe('the formats that fit', () => {
     ['date', ['2026-01-02', '2026-11-20'], ['', 'ymd']],
     ['date', ['01/02/2026'], ['dmy', 'mdy']],
     ['date', ['13/02/2026', '01/13/2026', '25/12/2026'], ['dmy']],
-    ['date', ['1795229781', '1795229782'], ['', 'unix']],
-    ['date', ['86400'], ['unix']],
+    ['date', ['1795229781', '1795229782'], ['']],
+    ['date', ['45250', '1984', '86400'], ['']],
   ])('%s cells %j are %j', (type, cells, formats) => expect(formatsThatFit(type, cells, false)).toEqual(formats))
 
   test('read ambiguous dates with the month first where that is usual', () => {

@@ -33,14 +33,16 @@ const FALSE = /^(?:false|no|0)$/i
 
 const DAY_FIRST = /^(?<day>\d{1,2})(?<mark>[./-])(?<month>\d{1,2})\k<mark>(?<year>\d{4})(?:[ T](?<time>.+))?$/
 const MONTH_FIRST = /^(?<month>\d{1,2})(?<mark>[./-])(?<day>\d{1,2})\k<mark>(?<year>\d{4})(?:[ T](?<time>.+))?$/
-const YEAR_FIRST = /^(?<year>\d{4})(?<mark>[./-]?)(?<month>\d{1,2})\k<mark>(?<day>\d{1,2})(?:[ T](?<time>.+))?$/
+const YEAR_FIRST = /^(?<year>\d{4})(?<mark>[./-])(?<month>\d{1,2})\k<mark>(?<day>\d{1,2})(?:[ T](?<time>.+))?$/
+const YEAR_FIRST_UNMARKED = /^(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)(?:[ T](?<time>.+))?$/
 const TIME_OF_DAY = /^(?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d)(?:\.(?<fraction>\d{1,9}))?)?(?: ?(?<half>[ap])\.?m\.?)?$/i
 
 /** A date in this order as an ISO 8601 text, with the time of day if it has one. */
 const dateIn =
-  (shape: RegExp): Read =>
+  (...shapes: RegExp[]): Read =>
   (text) => {
-    const { year = '', month = '', day = '', time } = shape.exec(text)?.groups ?? {}
+    const shape = shapes.find((one) => one.test(text))
+    const { year = '', month = '', day = '', time } = shape?.exec(text)?.groups ?? {}
     const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
     const whole = time === undefined ? date : `${date}T${timeOfDay(time) ?? '?'}`
     return isDate(whole) ? whole : undefined
@@ -75,7 +77,13 @@ const types = {
     hint: 'Write `true` or `false`',
   },
   date: {
-    formats: { '': plainDate, dmy: dateIn(DAY_FIRST), mdy: dateIn(MONTH_FIRST), ymd: dateIn(YEAR_FIRST), unix: unixDate },
+    formats: {
+      '': plainDate,
+      dmy: dateIn(DAY_FIRST),
+      mdy: dateIn(MONTH_FIRST),
+      ymd: dateIn(YEAR_FIRST, YEAR_FIRST_UNMARKED),
+      unix: unixDate,
+    },
     hint: 'Use ISO 8601, such as `2026-11-20` or `2026-11-20T09:30:00Z`, or give the format of the column, such as `date(dmy)` for `20.11.2026`',
   },
 } satisfies Record<string, CellType>
@@ -111,12 +119,15 @@ export const CONVERSIONS: string[] = Object.entries(types).flatMap(([type, { for
   Object.keys(formats).map((format) => (format === '' ? type : `${type}(${format})`)),
 )
 
+/** Any whole number is a number of seconds. Those of the last decades are read by the plain format; others are days, months or customers. */
+const NEVER_GUESSED = ['unix']
+
 /**
  * The formats of a type that convert most of these cells: the first one is used, the others would convert as many. A date that has no
  * day above 12 is read with the day first unless `monthFirst`.
  */
 export function formatsThatFit(type: TypeName, cells: string[], monthFirst: boolean): string[] {
-  const names = Object.keys(formatsOf(type))
+  const names = Object.keys(formatsOf(type)).filter((name) => !NEVER_GUESSED.includes(name))
   const ordered = monthFirst ? names.toSorted((a, b) => Number(b === 'mdy') - Number(a === 'mdy') || 0) : names
   const counted = ordered.map((format) => ({
     format,

@@ -11,7 +11,8 @@ describe('rowCounter', () => {
     ['doubled quotation marks', '"a ""b""\n",c\nd,"e""\n"\n', 2],
     ['a quotation mark inside an unquoted cell', '5" pipe,a\nb,6"\nc,d\n', 3],
     ['doubled quotation marks inside an unquoted cell', '5"" pipe,a\nc,d\n', 2],
-    ['a row of delimiters', ',\na,b\n', 2],
+    ['rows of delimiters and spaces, which are none', ',\na,b\n , \t\n\nc,d', 2],
+    ['rows that begin with an empty cell', ',b\n ,c\n,"d\ne"\n', 3],
   ])('%s', (_, text, rows) => {
     expect(rowCounter(',')(Buffer.from(text))).toBe(rows)
     const bytewise = rowCounter(',')

@@ -1,6 +1,8 @@
 /** Counts the rows of a file while it is received, so that the progress of its import can be told in rows. Pure. */
 
-const [LF, CR, QUOTE] = [10, 13, 34]
+import { CR, LF, QUOTE } from '../../lib/csv.ts'
+
+const [SPACE, TAB] = [32, 9]
 
 /**
  * Returns a function that takes the bytes of a file after its header line, piece by piece, and returns the number of rows so far. Empty
@@ -25,8 +27,9 @@ export function rowCounter(delimiter: string): (bytes: Buffer) => number {
       isQuoted = byte === QUOTE && (isAtCellStart || hasJustClosed)
       hasJustClosed = false
       const isBreak = byte === LF || byte === CR
-      if (!isBreak && !isInRow) rows++
-      isInRow = !isBreak
+      const isEmpty = byte === separator || byte === SPACE || byte === TAB
+      if (!isBreak && !isInRow && !isEmpty) rows++
+      isInRow = !isBreak && (isInRow || !isEmpty)
       isAtCellStart = isBreak || byte === separator
     }
     return rows

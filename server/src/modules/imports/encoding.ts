@@ -69,20 +69,43 @@ function utf8(): Converter {
 /** The first piece that is not ASCII decides: it is read as Windows-1252 if few of its other characters are valid UTF-8. */
 function utf8OrWindows1252(): Converter {
   let decided: Converter | undefined
-  return (piece = NOTHING) => {
-    if (decided) return decided(piece.length > 0 ? piece : undefined)
-    if (isAscii(piece)) return piece
+  let held = NOTHING
+  return (piece) => {
+    if (decided) return decided(piece)
+    const bytes = Buffer.concat([held, piece ?? NOTHING])
+    const whole = bytes.subarray(0, bytes.length - incompleteCharacter(bytes))
+    if (isAscii(whole) && piece) {
+      held = bytes.subarray(whole.length)
+      return whole
+    }
     const unicode = utf8()
     try {
-      const converted = unicode(piece)
+      if (!piece && whole.length < bytes.length) throw new NotText()
+      const converted = unicode(bytes)
       decided = unicode
       return converted
     } catch (error) {
-      if (isRatherUtf8(piece)) throw error
+      if (isRatherUtf8(bytes) || (!piece && isRatherCutOff(held))) throw error
       decided = decodedFrom('windows-1252')
-      return decided(piece)
+      return decided(bytes)
     }
   }
+}
+
+/**
+ * Whether the only bytes of a file that are not ASCII, at its end, are rather a cut-off character of UTF-8: Windows-1252 would write two
+ * symbols in a row, or Â or Ã, with which UTF-8 begins the letters of Western Europe.
+ */
+const isRatherCutOff = (bytes: Buffer): boolean => bytes.length > 1 || bytes[0] === 0xc2 || bytes[0] === 0xc3
+
+/** The number of bytes at the end of a piece that begin a character of UTF-8, whose other bytes are in the next piece. */
+function incompleteCharacter(bytes: Buffer): number {
+  for (let length = 1; length <= 3; length++) {
+    const byte = bytes.at(-length) ?? 0
+    // A byte inside a character begins with the bits 10, the first one with a bit for each byte of it.
+    if (byte >> 6 !== 0b10) return Math.clz32(~(byte << 24)) > length ? length : 0
+  }
+  return 0
 }
 
 /** Text in Windows-1252 hardly ever contains two characters that are one in UTF-8. */

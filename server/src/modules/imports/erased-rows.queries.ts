@@ -8,8 +8,9 @@ export type ErasedUser = { external_id: string | null; email: string | null; pho
 
 const namesOf = (users: ErasedUser[], name: keyof ErasedUser) => users.flatMap((user) => user[name] ?? [])
 
-/** What a file may have around the value of a cell. */
-const WHITE_SPACE = ' \t\r\n\v\f\u00a0\ufeff'
+/** What a file may have around the value of a cell: Unicode White_Space, which rows are read without, and the byte order mark. */
+const WHITE_SPACE =
+  ' \t\r\n\v\f\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'
 
 const trimmed = (cell: Sql) => sql`btrim(${cell}, ${WHITE_SPACE})`
 

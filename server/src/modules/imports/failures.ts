@@ -38,8 +38,8 @@ export const hasAddedColumns = (headers: string[], mapping: Record<string, unkno
   ADDED_COLUMNS.every((name, index) => headers[index] === name) &&
   !ADDED_COLUMNS.some((name) => Object.hasOwn(mapping, name) && !headers.includes(name, ADDED_COLUMNS.length))
 
-/** The header line of the file. */
-export const failureHeader = (headers: string[]): string => lines([[...ADDED_COLUMNS, ...headers]])
+/** The header line of the file. Excel takes a file for UTF-8 only if it begins with a byte order mark. */
+export const failureHeader = (headers: string[]): string => `\ufeff${lines([[...ADDED_COLUMNS, ...headers]])}`
 
 /** The other lines of the file. */
 export const failureLines = (failures: Failure[]): string =>

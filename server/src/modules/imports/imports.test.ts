@@ -42,7 +42,7 @@ const members = async (w: World, list: number): Promise<unknown[]> =>
   ).map(({ external_id }) => external_id)
 
 const failuresOf = async (w: World, list: number, id: number) =>
-  parse((await w.get(`/api/client/lists/${list}/imports/${id}/errors`)).text, { relax_column_count: true }) as string[][]
+  parse((await w.get(`/api/client/lists/${list}/imports/${id}/errors`)).text, { relax_column_count: true, bom: true }) as string[][]
 
 const FILE = `external_id,email,plan,age
 kim,kim@example.com,pro,41
@@ -180,6 +180,22 @@ describe('an import', () => {
     expect(await members(w, list)).toEqual(['ana', 'kim'])
   })
 
+  test('with update_existing=false leaves a user as it is whom only the anonymous id of a row names', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'v-9', email: 'old@example.com' }])
+    await w.drain()
+    const file = 'external_id,anonymous_id,email\nc-1,v-9,new@example.com\n'
+    expect(await importFile(w, list, file, { query: { update_existing: 'false' } })).toMatchObject({
+      created: 0,
+      updated: 0,
+      skipped: 1,
+      added: 1,
+    })
+    expect((await w.get('/api/client/users/c-1')).status).toBe(404)
+    expect((await w.get('/api/client/users/v-9')).body).toMatchObject({ email: 'old@example.com' })
+  })
+
   test.each<[string, string, Record<string, string>]>([
     ['semicolons', 'external_id;email\nkim;kim@example.com\n', {}],
     ['tabs', 'external_id\temail\nkim\tkim@example.com\n', {}],
@@ -303,6 +319,16 @@ describe('an error file', () => {
     expect(await importFile(w, list, corrected)).toMatchObject({ rows: 2, created: 2, failed: 0 })
     expect((await user(w, 'kim')).data).toEqual({ formula: '=1+1', "it's; all": "'=x" })
     expect((await user(w, 'ana')).data).toEqual({ formula: '+a,\nb', "it's; all": "'tis" })
+  })
+
+  test('begins with a byte order mark, by which Excel knows UTF-8', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { id } = await importFile(w, list, 'external_id,name,email\nkim,Zoë,nowhere\n')
+    const { text } = await w.get(`/api/client/lists/${list}/imports/${id}/errors`)
+    expect(text).toMatch(/^\ufeffline,code,message,external_id,name,email\r?\n2,parameter_invalid_format,.*,kim,Zoë,nowhere/)
+    expect(await importFile(w, list, text.replace('nowhere', 'zoe@example.com'))).toMatchObject({ created: 1, failed: 0 })
+    expect((await user(w, 'kim')).data).toEqual({ name: 'Zoë' })
   })
 })
 

@@ -215,14 +215,23 @@ export const insertFailures = (ctx: InTx, id: ImportId, failures: Failure[]) =>
 
 const FailureRow = Type.Object({ line: Type.Integer(), code: Type.String(), message: Type.String(), cells: Type.Array(Type.String()) })
 
-/** Refused rows after a line. */
-export const readFailures = (ctx: ProjectCtx, id: ImportId, behindLine: number, limit: number) =>
+/** The next refused rows after a line: at least one, and no further one once those before it have `bytesMax` bytes. */
+export const readFailures = (
+  ctx: ProjectCtx,
+  id: ImportId,
+  behindLine: number,
+  { rowsMax, bytesMax }: { rowsMax: number; bytesMax: number },
+) =>
   ctx.db.many(
     FailureRow,
-    sql`select line, code, message, cells from import_failures
-        where project_id = ${ctx.projectId} and import_id = ${id} and line > ${behindLine}
-        order by line
-        limit ${limit}`,
+    sql`select line, code, message, cells
+        from (select line, code, message, cells, sum(bytes) over (order by line) - bytes as bytes_before
+              from (select line, code, message, cells, octet_length(array_to_string(cells, '')) as bytes from import_failures
+                    where project_id = ${ctx.projectId} and import_id = ${id} and line > ${behindLine}
+                    order by line
+                    limit ${rowsMax}) next) summed
+        where bytes_before < ${bytesMax}
+        order by line`,
   )
 
 export type DryRunRow = { key: string; profile: Record<string, unknown> }

@@ -106,6 +106,23 @@ describe('rows', () => {
     expect(read('x'.repeat(1000), { isLast: false }).problem).toBe('The row on line 1 is longer than 256 KiB.')
   })
 
+  test.each<[string, string, number]>([
+    ['at the next one that was meant to open a cell', '1,"Ana\n2,Kim\n3,"Lee"\n4,Max\n', 1],
+    ['in a row that has other quotations', '1,"a\nb","Ana\n2,"Kim"\n', 2],
+    ['at the end of the file', '1,"Ana\n2,Kim\n3,"Lee', 1],
+  ])('with a quotation that was not closed are a problem %s', (_, text, line) => {
+    expect(read(`0,x\n${text}`)).toMatchObject({ rows: [{ cells: ['0', 'x'] }], consumed: 4, line: 2 })
+    expect(read(text)).toMatchObject({ rows: [], consumed: 0, problem: `The quotation mark that opens on line ${line} is not closed.` })
+  })
+
+  test.each([
+    ['"""a\nb",c\n', ['"a\nb', 'c']],
+    ['"""a\nb""",c\n', ['"a\nb"', 'c']],
+    ['"5" pipe,"a\nb"\n', ['"5" pipe', 'a\nb']],
+  ])('%j has no quotation that was not closed', (text, cells) => {
+    expect(read(text)).toMatchObject({ rows: [{ cells }], consumed: text.length })
+  })
+
   const cell = fc.string({ unit: fc.constantFrom('a', 'é', '🙂', '"', ',', '\n', '\r\n', ' ', ';'), maxLength: 6 })
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
 

@@ -1,6 +1,6 @@
 /** Reads rows from bytes of CSV (RFC 4180), with their positions in the file, so that reading can continue after any row. */
 import { parse } from 'csv-parse/sync'
-import { CR, LF, skipEmptyLines } from '../../lib/csv.ts'
+import { CR, LF, QUOTE, skipEmptyLines } from '../../lib/csv.ts'
 
 /** The length of the longest row, in bytes. At least as many bytes must be read at once. */
 const ROW_BYTES_MAX = 262_144
@@ -39,13 +39,19 @@ export function readRows(bytes: Buffer, { delimiter, line: firstLine, isLast, ro
   // A row at the end of the bytes may continue after them.
   const complete = isLast ? records : records.filter(({ end }) => end < bytes.length)
   let [at, line] = [0, firstLine]
-  const rows = complete.map(({ cells, end }) => {
+  const rows: Row[] = []
+  for (const { cells, end } of complete) {
     const begin = skipEmptyLines(bytes, at)
     const row = { line: line + lineBreaks(bytes, at, begin), cells }
+    const unclosed = cells.some(mayBeUnclosed) ? unclosedIn(bytes.subarray(begin, end), delimiter) : undefined
+    if (unclosed !== undefined) {
+      if (rows.length > 0) break
+      return { rows: [], consumed: 0, line, problem: problemAt(row.line + lineBreaks(bytes, begin, begin + unclosed), true) }
+    }
+    rows.push(row)
     line = row.line + lineBreaks(bytes, begin, end)
     at = end
-    return row
-  })
+  }
   const filled = rows.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
   if (rows.length > 0) return { rows: filled, consumed: at, line }
   const rest = skipEmptyLines(bytes, 0)
@@ -76,6 +82,36 @@ function recordsOf(bytes: Buffer, delimiter: string, rowsMax: number): { records
     if ((error as { code?: string }).code !== 'CSV_QUOTE_NOT_CLOSED') throw error
     return { records, isBroken: true }
   }
+}
+
+/** The parser keeps the quotation mark of a cell whose quotation goes on after its end. */
+const mayBeUnclosed = (cell: string) => cell.startsWith('"') && /[\r\n]/.test(cell)
+
+/**
+ * The position in a row of a quotation mark that was not closed: the next one, lines later, was meant to open a cell, so that neither a
+ * delimiter nor the end of the row follows it. The parser would make one cell of all the rows between.
+ */
+function unclosedIn(row: Buffer, delimiter: string): number | undefined {
+  const separator = delimiter.charCodeAt(0)
+  const isEnd = (at: number) => at >= row.length || row[at] === separator || row[at] === LF || row[at] === CR
+  let at = 0
+  while (at < row.length) {
+    const begin = at
+    if (row[at] === QUOTE) {
+      at = endOfQuotation(row, at)
+      if (!isEnd(at) && lineBreaks(row, begin, at) > 0) return begin
+    }
+    while (!isEnd(at)) at++
+    at++
+  }
+  return undefined
+}
+
+/** The position after the quotation that begins at a quotation mark. Two quotation marks stand for one. */
+function endOfQuotation(row: Buffer, from: number): number {
+  let at = from + 1
+  while (at < row.length && (row[at] !== QUOTE || row[at + 1] === QUOTE)) at += row[at] === QUOTE ? 2 : 1
+  return at + 1
 }
 
 const problemAt = (line: number, isBroken: boolean) =>

@@ -18,7 +18,7 @@ import { withoutErasedRows } from './erased-rows.ts'
 import { identifyRows, runsOf } from './identify-rows.ts'
 import type { Outcome, ValidRow } from './outcomes.ts'
 import type { ClaimedImport } from './schema.ts'
-import { nameOf, wavesOf } from './waves.ts'
+import { wavesOf } from './waves.ts'
 
 export type SavedRows = {
   outcomes: Outcome[]
@@ -56,9 +56,9 @@ function afterMerges(ids: UserId[], changes: UserChanges[]): UserId[] {
 type SavedWave = { outcomes: Outcome[]; changes: UserChanges; userIds: UserId[] }
 
 async function saveWave(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[], erased: ErasedIds): Promise<SavedWave> {
-  const isKnown = claimed.update_existing ? () => false : await knownAmong(ctx, rows)
+  const knownAs = claimed.update_existing ? () => undefined : await knownAmong(ctx, rows)
   const at = ctx.clock.now()
-  const updates = rows.map(({ profile }): UserUpdate => ({ profile: isKnown(profile) ? nameOf(profile) : profile, at }))
+  const updates = rows.map(({ profile }): UserUpdate => ({ profile: knownAs(profile) ?? profile, at }))
   const upserted = await upsertUsers(ctx, updates)
   const created = new Set(upserted.changes.changes.filter(({ is_new }) => is_new).map(({ user_id }) => user_id))
   if (created.size > 0) await requireSameErasures(ctx, erased)
@@ -67,10 +67,11 @@ async function saveWave(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[], era
     const outcome = upserted.outcomes[index]
     if (!outcome || 'faults' in outcome) return { row, is: 'failed', faults: outcome?.faults ?? [] }
     const { user } = outcome
-    if (!isKnown(profile))
-      return { row, is: created.has(user.id) ? 'created' : changed.has(user.id) ? 'updated' : 'unchanged', profile, user }
-    if (created.has(user.id)) throw new Conflict('Another transaction erased one of the users.')
-    return { row, is: 'skipped', profile, user }
+    const isNew = created.has(user.id)
+    if (claimed.update_existing) return { row, is: isNew ? 'created' : changed.has(user.id) ? 'updated' : 'unchanged', profile, user }
+    const isKnown = knownAs(profile) !== undefined
+    if (isKnown === isNew) throw new Conflict('Another transaction created or erased one of the users.')
+    return { row, is: isNew ? 'created' : 'skipped', profile, user }
   })
   const userIds = upserted.outcomes.flatMap((outcome) => ('user' in outcome ? [outcome.user.id] : []))
   return { outcomes, changes: upserted.changes, userIds }
@@ -79,14 +80,19 @@ async function saveWave(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[], era
 const changedBy = ({ changes, merges }: UserChanges): Set<UserId> =>
   new Set([...changes.filter(({ is_new }) => !is_new).map(({ user_id }) => user_id), ...merges.map(({ into_id }) => into_id)])
 
-/** Finds stored users. The function that it returns tells whether a profile belongs to one: by external id or, without one, by anonymous id. */
-async function knownAmong(ctx: InTx, rows: ValidRow[]): Promise<(profile: Profile) => boolean> {
+/**
+ * Finds stored users. The function that it returns gives the id by which a profile names one of them, undefined if it names none. An update
+ * with that id locks the user and changes nothing.
+ */
+async function knownAmong(ctx: InTx, rows: ValidRow[]): Promise<(profile: Profile) => Profile | undefined> {
   const given = (name: 'external_id' | 'anonymous_id') => rows.flatMap(({ profile }) => profile[name] ?? [])
   const known = await resolveIds(ctx, given('external_id'), given('anonymous_id'))
   const externalIds = new Set(known.map((row) => row.external_id))
   const anonymousIds = new Set(known.map((row) => row.anonymous_id))
-  return ({ external_id, anonymous_id }) =>
-    external_id === undefined ? anonymousIds.has(anonymous_id ?? null) : externalIds.has(external_id)
+  return ({ external_id, anonymous_id }) => {
+    if (external_id !== undefined && externalIds.has(external_id)) return { external_id }
+    return anonymous_id !== undefined && anonymousIds.has(anonymous_id) ? { anonymous_id } : undefined
+  }
 }
 
 /** The users who were not in the list before, and the states of subscriptions that were stored. */

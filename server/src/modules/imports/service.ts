@@ -200,7 +200,8 @@ export async function undoImport(ctx: ProjectCtx, listId: ListId, id: ImportId):
   return present(row)
 }
 
-const FAILURES_AT_ONCE = 500
+/** A row may have 256 KiB, and the event loop writes what is read at once. */
+const FAILURES_AT_ONCE = { rowsMax: 100, bytesMax: 1024 ** 2 }
 
 /** The refused rows as a file, without the cells of attributes that the caller may not see. Throws 404. */
 export async function downloadFailures(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<Download> {

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { select } from '../../../test/select.ts'
 import { type Reply, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { readFailures } from './queries.ts'
 
 const staticList = async (w: World, key = w.keys.editor): Promise<number> =>
   (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key })).body.id
@@ -205,6 +206,19 @@ describe('the file of refused rows', () => {
       expect(packed.text.length).toBeLessThan(plain.text.length)
     }
     expect(await w.request('HEAD', path)).toMatchObject({ status: 200, text: '', headers: { 'content-type': 'text/csv; charset=utf-8' } })
+  })
+
+  test('is read a few large rows at a time', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { body } = await send(w, list, `external_id,email,note\n${`kim,nowhere,${'x'.repeat(250_000)}\n`.repeat(12)}`)
+    await w.drain()
+    const pages = [await readFailures(w.ctx, body.id, 0, { rowsMax: 100, bytesMax: 1024 ** 2 })]
+    for (let last = pages[0]?.at(-1); last; last = pages.at(-1)?.at(-1))
+      pages.push(await readFailures(w.ctx, body.id, last.line, { rowsMax: 100, bytesMax: 1024 ** 2 }))
+    expect(pages.map((page) => page.length)).toEqual([5, 5, 2, 0])
+    const { text } = await w.get(`/api/client/lists/${list}/imports/${body.id}/errors`)
+    expect(text.trimEnd().split('\n')).toHaveLength(1 + 12)
   })
 
   test('is 404 if the import does not exist', async () => {
