@@ -430,6 +430,21 @@ describe('connections are reused', () => {
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'accepted' })
   })
 
+  test('a relay keeps its connections while an email is under way, however many others are used', async () => {
+    await using slow = await openRelay()
+    await using other = await openRelay()
+    await using relays = open()
+    const held = slow.hold('BODY')
+    const sending = relays.send(relayAt(slow), mail)
+    await held.reached()
+    for (let connections = 1; connections <= 201; connections++) await relays.send(relayAt(other, { connections }), mail)
+    // Of those that nothing is sent over, the first ones were closed.
+    await expect.poll(() => other.connections().open).toBe(199)
+    held.release()
+    expect(await sending).toMatchObject({ is: 'accepted' })
+    expect(slow.connections()).toMatchObject({ made: 1 })
+  })
+
   test('disposing closes all connections and ends running calls', async () => {
     await using relay = await openRelay()
     const relays = open()

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import type { SecureContext } from 'node:tls'
 import ipaddr from 'ipaddr.js'
-import { LRUCache } from 'lru-cache'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
 import { isEmail } from '../../lib/email.ts'
 import type { Envelope } from '../../lib/smtp/session.ts'
@@ -63,21 +62,24 @@ type Options = {
 }
 
 const LIMITS: Limits = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 60_000, totalMs: 120_000, idleMs: 30_000 }
+/** The most pools that are kept while nothing is sent over them. */
 const POOLS_MAX = 200
 
 /** Opens connections when the first email is sent. Disposing of it closes all of them. */
 export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits }: Options): SmtpRelays {
   const within = { ...LIMITS, ...limits }
   const secureContext = trustContext(ca)
-  const pools = new LRUCache<string, Pool>({ max: POOLS_MAX, dispose: (pool) => pool.close() })
+  const pools = new Map<string, Pool>()
   const connectTo = (relay: SmtpRelay) => () => connectToRelay(relay, policy, lookup, within.connectMs)
   const poolOf = (relay: SmtpRelay): Pool => {
     const { host, port, tls, username, password, connections } = relay
     const key = JSON.stringify([host, port, tls, username, password, connections])
     const known = pools.get(key)
-    if (known) return known
+    if (!known) closeUnused(pools)
     const session = sessionOf(relay, within, secureContext)
-    const pool = createPool({ connections: relay.connections, connect: connectTo(relay), session, totalMs: within.totalMs })
+    const pool = known ?? createPool({ connections, connect: connectTo(relay), session, totalMs: within.totalMs })
+    // The pool that was used last is the last one.
+    pools.delete(key)
     pools.set(key, pool)
     return pool
   }
@@ -99,6 +101,16 @@ export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits
       for (const pool of pools.values()) pool.close()
       pools.clear()
     },
+  }
+}
+
+/** Makes room for another pool. Those with an email stay, however many they are: nobody would know what became of it. */
+function closeUnused(pools: Map<string, Pool>): void {
+  for (const [key, pool] of pools) {
+    if (pools.size < POOLS_MAX) return
+    if (!pool.isUnused()) continue
+    pools.delete(key)
+    pool.close()
   }
 }
 

@@ -28,6 +28,8 @@ export type PoolOptions = { connections: number; connect(): Promise<Socket>; ses
 export type Pool = {
   /** Resolves with the result. */
   send(envelope: Envelope, content: Buffer): Promise<PoolResult>
+  /** Whether no mail is without a result. */
+  isUnused(): boolean
   close(): void
 }
 
@@ -79,6 +81,7 @@ export function createPool(options: PoolOptions): Pool {
         watch(state)
         distribute(state)
       }),
+    isUnused: () => state.open.size === 0,
     close() {
       state.isClosed = true
       for (const connection of [...state.sent.keys()]) connection.destroy('ECLOSED', 'The server is stopping')
