@@ -185,6 +185,18 @@ describe('an email that the server delivers itself', () => {
     expect((await w.get(`/api/client/domains/${id}/warm-up`)).body.sites).toMatchObject([{ sent: 1, bounced: 1, deferred: 0 }])
   })
 
+  test.each<[string, 'close' | string, object]>([
+    ['was not sent', 'close', { sent: 0, deferred: 0 }],
+    ['counts as deferred', '451 4.7.0 Try later', { sent: 1, deferred: 1 }],
+  ])('%s, for the warm-up, if the host says %j', async (_, said, counts) => {
+    await using w = await mailWorld()
+    const { id } = (await w.get('/api/client/domains')).body.results[0]
+    await w.put(`/api/client/domains/${id}/warm-up`, {})
+    w.internet.host('mx.seven.example.org', { script: said === 'close' ? { GREETING: { then: said } } : { RCPT: said } })
+    await send(w, 'seven.example.org')
+    expect((await w.get(`/api/client/domains/${id}/warm-up`)).body.sites).toMatchObject([counts])
+  })
+
   test('was not sent, for the warm-up, if its content was deleted while it waited', async () => {
     await using w = await mailWorld()
     const { id } = (await w.get('/api/client/domains')).body.results[0]

@@ -63,8 +63,11 @@ const warmUpOutcomes = (ctx: InTx, done: MailAttempt[]): WarmUpOutcome[] =>
   done.flatMap(({ mail, decided, warmUpDay: day }) =>
     decided.flatMap(({ result, outcome }) => {
       if (day === undefined) return []
-      const [bounced, deferred] = [outcome.is === 'permanent' ? 1 : 0, outcome.is === 'temporary' ? 1 : 0]
-      const isUnsent = outcome.is === 'cancelled' || (outcome.is === 'postponed' && outcome.limit !== 'warm-up')
+      // A host that says nothing has judged no email of the domain: it may be away, or this server.
+      const isUnanswered = outcome.is === 'temporary' && !outcome.reply
+      const isDeferred = outcome.is === 'temporary' && !isUnanswered
+      const [bounced, deferred] = [outcome.is === 'permanent' ? 1 : 0, isDeferred ? 1 : 0]
+      const isUnsent = outcome.is === 'cancelled' || isUnanswered || (outcome.is === 'postponed' && outcome.limit !== 'warm-up')
       const unsent = isUnsent ? 1 : 0
       const counts = bounced + deferred + unsent > 0
       return result.site !== null && counts ? [{ ...warmUpTarget(ctx, mail, result.site), day, bounced, deferred, unsent }] : []
