@@ -39,7 +39,7 @@ export const ADVERSARIAL: Record<string, (length: number) => string> = {
 }
 
 /** The processor time that `run` takes on this thread, in milliseconds: that of other processes does not count. */
-function millisecondsOf(run: () => void): number {
+function millisecondsOf(run: () => unknown): number {
   const before = process.threadCpuUsage()
   run()
   const { user, system } = process.threadCpuUsage(before)
@@ -52,36 +52,30 @@ const MEASURED_MS = 400
 /** What takes more is measured once: chance cannot explain it. */
 const CERTAIN_MS = 2000
 const ATTEMPTS = 8
-const SMALLEST = 4096
-/** Shorter texts do not show how the time of longer ones grows. */
-const TELLING = 65_536
+
+/** Smaller ones than `telling` do not show how the time of larger ones grows. */
+type Sizes = { smallest: number; telling: number; max: number; unit: string }
 
 /**
- * Null if `run` takes time linear in the length of its text, or else what it took. The text grows in steps up to `lengthMax`, so that code
+ * Null if the work takes time linear in its size, or else what it took. The size grows in steps up to `max`, so that code
  * that is quadratic is found early and does not run for minutes. It stops growing when it would take too little to count even if the time
- * grew with the square of the length: that is most of the work.
+ * grew with the square of the size: that is most of the work.
  */
-function slownessOf(run: (text: string) => void, textOf: (length: number) => string, lengthMax: number): string | null {
-  for (let length = SMALLEST; length <= lengthMax; length *= 4) {
-    const [half, whole] = [textOf(length / 2), textOf(length)]
+function slownessOf(workOf: (size: number) => () => unknown, { smallest, telling, max, unit }: Sizes): string | null {
+  for (let size = smallest; size <= max; size *= 4) {
     let lowest = Number.POSITIVE_INFINITY
     let took = 0
     const began = performance.now()
     for (let attempt = 0; attempt < ATTEMPTS && lowest >= RATIO_MAX && took < CERTAIN_MS; attempt++) {
-      took = millisecondsOf(() => run(whole))
-      const ratio =
-        took < MEASURED_MS
-          ? 0
-          : took /
-            Math.max(
-              0.01,
-              millisecondsOf(() => run(half)),
-            )
+      // What is changed by its work is made anew for each attempt.
+      const [half, whole] = [workOf(size / 2), workOf(size)]
+      took = millisecondsOf(whole)
+      const ratio = took < MEASURED_MS ? 0 : took / Math.max(0.01, millisecondsOf(half))
       lowest = Math.min(lowest, ratio)
     }
     // Processor time is known to a few milliseconds only; it is never more than what passed.
-    if (length >= TELLING && (performance.now() - began) * (lengthMax / length) ** 2 < MEASURED_MS) return null
-    if (lowest >= RATIO_MAX) return `${length} characters took ${took.toFixed()} ms, ${lowest.toFixed(1)} times what half of them took`
+    if (size >= telling && (performance.now() - began) * (max / size) ** 2 < MEASURED_MS) return null
+    if (lowest >= RATIO_MAX) return `${size} ${unit} took ${took.toFixed()} ms, ${lowest.toFixed(1)} times what half of them took`
   }
   return null
 }
@@ -89,6 +83,14 @@ function slownessOf(run: (text: string) => void, textOf: (length: number) => str
 /** What is slow, for every text of the table. */
 export const slowTexts = (name: string, run: (text: string) => void, lengthMax: number): string[] =>
   Object.entries(ADVERSARIAL).flatMap(([kind, textOf]) => {
-    const slowness = slownessOf(run, textOf, lengthMax)
+    const workOf = (length: number) => {
+      const text = textOf(length)
+      return () => run(text)
+    }
+    const slowness = slownessOf(workOf, { smallest: 4096, telling: 65_536, max: lengthMax, unit: 'characters' })
     return slowness === null ? [] : [`${name}, ${kind}: ${slowness}`]
   })
+
+/** What is slow of work with so many members, items or steps. `workOf` makes what it needs, which does not count. */
+export const slowWithMany = (workOf: (count: number) => () => unknown, max: number): string | null =>
+  slownessOf(workOf, { smallest: max / 256, telling: max / 16, max, unit: 'members' })

@@ -169,6 +169,12 @@ export const received = (at: Date, text: string, fields: { address: string | und
   ...details(fields),
 })
 
+/** The values of a form by name, sorted by name. Names are what a stranger sent: `getAll` would search the whole form for each of them. */
+export function valuesByName(form: URLSearchParams): [string, string[]][] {
+  const byName = Map.groupBy(form, ([name]) => name)
+  return [...byName.keys()].sort().map((name) => [name, (byName.get(name) ?? []).map(([, value]) => value)])
+}
+
 /** Our message id, from text that the provider returned. */
 export function messageIdOf(text: string | null | undefined): { messageId?: MessageId } {
   return text && /^[1-9]\d{0,15}$/.test(text) ? { messageId: Number(text) as MessageId } : {}

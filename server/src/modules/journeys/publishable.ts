@@ -12,10 +12,16 @@ const ENTRANCES_MAX = 10
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
 
-/** Why these steps cannot be published: all faults, of the settings and of the graph. `linkFaults` finds those of links. */
+/**
+ * Why these steps cannot be published: all faults, of the settings and of the graph; of one with too much Liquid or too many entrances only that.
+ * `linkFaults` finds those of links.
+ */
 export function publishFaults(steps: readonly Step[]): Fault[] {
   const excess = excessiveLiquid(steps)
   if (excess) return [excess]
+  // The settings of an entrance may take long to check.
+  const surplus = entranceFaults(steps)
+  if (surplus.length > 0) return surplus
   return [
     ...steps.flatMap(({ external_id, type, data }) =>
       settingsFaults(type, data, 'published').map((fault) => ({
@@ -25,7 +31,6 @@ export function publishFaults(steps: readonly Step[]): Fault[] {
     ),
     ...steps.flatMap(pathFaults),
     ...loopFaults(steps, isWait),
-    ...entranceFaults(steps),
     ...reachFaults(steps),
   ]
 }
@@ -141,30 +146,44 @@ export const linksOf = (steps: readonly Step[]): JourneyLink[] =>
 
 /**
  * A fault for each link of a graph that leads back to itself without a delay, so that users would enter over and over. `linksOfLive` has
- * the links of the published graphs of other journeys, as `linksOf` finds them.
+ * the links of the published graphs of other journeys, as `linksOf` finds them. None while the graph has too many entrances, which is a fault already.
  */
 export function linkFaults(journeyId: JourneyId, steps: readonly Step[], linksOfLive: (id: JourneyId) => readonly JourneyLink[]): Fault[] {
+  if (entranceFaults(steps).length > 0) return []
   const own = linksOf(steps)
-  const known = new Map<JourneyId, readonly JourneyLink[]>([[journeyId, own]])
-  const linksFrom = (id: JourneyId) => {
-    const links = known.get(id) ?? linksOfLive(id)
-    known.set(id, links)
-    return links
-  }
-  const next = ({ to, at }: JourneyLink) => linksFrom(to).filter(({ entrance }) => at === null || entrance === at)
-  const leadsBack = (link: JourneyLink): boolean => {
-    const followed = new Set<JourneyLink>()
-    const waiting = next(link)
-    for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-      if (one === link) return true
-      if (followed.has(one)) continue
-      followed.add(one)
-      waiting.push(...next(one))
-    }
-    return false
-  }
-  const params = own.filter(leadsBack).map(({ step, param }) => ({ step, param }))
-  return [...new Map(params.map((found) => [found.param, found])).values()].map(({ step, param }) =>
+  const before = entrancesBefore(journeyId, (id) => (id === journeyId ? own : linksOfLive(id)))
+  const leadingTo = new Map(
+    [...new Set(own.map(({ entrance }) => entrance))].map((one) => [one, allBefore(before, placeOf(journeyId, one))]),
+  )
+  const back = own.filter(({ entrance, to, at }) => leadingTo.get(entrance)?.has(placeOf(to, at)))
+  return [...new Map(back.map((link) => [link.param, link.step]))].map(([param, step]) =>
     broken(param, `The link \`${step}\` leads back to itself without a delay. Add a step of the type \`delay\`, of at least a minute.`),
   )
+}
+
+/** An entrance of a journey, or, without one, any of them. */
+const placeOf = (journeyId: JourneyId, entrance: string | null): string => (entrance === null ? `${journeyId}` : `${journeyId} ${entrance}`)
+
+type PlacesBefore = Map<string, Set<string>>
+
+/** From which places links lead to a place, among those of a journey and of all journeys that its links lead to. */
+function entrancesBefore(from: JourneyId, linksFrom: (id: JourneyId) => readonly JourneyLink[]): PlacesBefore {
+  const before: PlacesBefore = new Map()
+  const add = (place: string, one: string) => before.set(place, (before.get(place) ?? new Set()).add(one))
+  const journeys = new Set([from])
+  // It grows while it is walked through.
+  for (const id of journeys)
+    for (const { entrance, to, at } of linksFrom(id)) {
+      add(placeOf(id, entrance), placeOf(id, null))
+      add(placeOf(to, at), placeOf(id, entrance))
+      journeys.add(to)
+    }
+  return before
+}
+
+/** The places from which links lead to a place, directly or through others. */
+function allBefore(before: PlacesBefore, place: string): Set<string> {
+  const found = new Set(before.get(place))
+  for (const one of found) for (const other of before.get(one) ?? []) found.add(other)
+  return found
 }

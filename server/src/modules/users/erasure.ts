@@ -29,12 +29,12 @@ export async function deleteUser(ctx: ProjectCtx, name: string, elsewhere: Erase
   await moveAll(ctx)
   return inTx(ctx, async (ctx) => {
     // The job cannot know them any more.
-    const known = await anonymousIdsOf(ctx, id)
-    await elsewhere.eraseAnonymousRows(ctx, known)
+    const known = new Set(await anonymousIdsOf(ctx, id))
+    await elsewhere.eraseAnonymousRows(ctx, [...known])
     if ((await erasure.requestErasure(ctx, id)) === 0) throw missing('user')
     const anonymous_ids = await anonymousIdStore.count(ctx, [id])
     const { position, anonymousIds } = await rememberErased(ctx, id)
-    if (!anonymousIds.every((one) => known.includes(one))) throw new Conflict('Another transaction linked an anonymous id.')
+    if (!anonymousIds.every((one) => known.has(one))) throw new Conflict('Another transaction linked an anonymous id.')
     if (anonymousIds.length > 0) await eraseParkedAnonymous(ctx, anonymousIds)
     await erasure.unlinkUsers(ctx, [id])
     // In the order in which a batch locks them.

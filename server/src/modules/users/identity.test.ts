@@ -6,11 +6,11 @@ import { applyProfile, mergeData, noUsers, type Profile, sameJson, type UserReco
 const NOON = new Date('2026-11-23T12:00:00.000Z')
 const anyPhone = (item: Profile) => item.phone ?? null
 
-const user = (id: number, given: Partial<UserRecord>): UserRecord => ({
+const user = (id: number, { aliases = [], ...given }: Partial<Omit<UserRecord, 'aliases'>> & { aliases?: string[] }): UserRecord => ({
   id: id as UserId,
   external_id: null,
-  anonymous_id: given.aliases?.at(-1) ?? null,
-  aliases: [],
+  anonymous_id: aliases.at(-1) ?? null,
+  aliases: new Set(aliases),
   email: null,
   phone: null,
   timezone: null,
@@ -261,7 +261,7 @@ test('after any items, every id belongs to one live user, and no user has two ex
       for (const [external_id, owner] of users.byExternalId) expect(owner).toMatchObject({ external_id, mergedInto: null })
       for (const [anonymous_id, owner] of users.byAnonymousId) {
         expect(owner.mergedInto).toBeNull()
-        expect(owner.aliases).toContain(anonymous_id)
+        expect(owner.aliases.has(anonymous_id)).toBe(true)
       }
       for (const one of users.created) if (one.anonymous_id !== null) expect(users.byAnonymousId.get(one.anonymous_id)).toBe(one)
     }),

@@ -15,8 +15,8 @@ export type UserRecord = {
   external_id: string | null
   /** The most recently linked one. */
   anonymous_id: string | null
-  /** All anonymous ids that were loaded, oldest first. */
-  aliases: string[]
+  /** All anonymous ids that were loaded, oldest first. They may be thousands, so they are changed in place. */
+  aliases: Set<string>
   email: string | null
   phone: string | null
   timezone: string | null
@@ -193,7 +193,7 @@ function newUser(users: Users, now: Date): UserRecord {
     id: -(users.created.size + 1) as UserId,
     external_id: null,
     anonymous_id: null,
-    aliases: [],
+    aliases: new Set(),
     email: null,
     phone: null,
     timezone: null,
@@ -215,13 +215,14 @@ function absorb(users: Users, mergedInto: UserRecord, from: UserRecord, inherite
   const { email, phone, timezone, locale, data, has_push_device, created_at } = inherited
   const updated_at = later(mergedInto.updated_at, now)
   Object.assign(mergedInto, { email, phone, timezone, locale, data, has_push_device, created_at, updated_at })
-  mergedInto.aliases = [...mergedInto.aliases, ...from.aliases]
-  Object.assign(from, { mergedInto, anonymous_id: null, aliases: [], updated_at: later(from.updated_at, now) })
-  for (const [anonymousId, user] of users.byAnonymousId) {
-    if (user !== from) continue
+  for (const anonymousId of from.aliases) {
+    mergedInto.aliases.add(anonymousId)
+    // Those that no item names are stored for the other user with its row.
+    if (users.byAnonymousId.get(anonymousId) !== from) continue
     users.byAnonymousId.set(anonymousId, mergedInto)
     users.linked.add(anonymousId)
   }
+  Object.assign(from, { mergedInto, anonymous_id: null, aliases: new Set(), updated_at: later(from.updated_at, now) })
   users.merges.push({ from, into: mergedInto })
   users.touched.add(mergedInto).add(from)
 }
@@ -238,7 +239,8 @@ function claimIds(users: Users, user: UserRecord, item: Profile, resolution: Res
   const former = users.byAnonymousId.get(anonymous_id)
   if (former && former !== user) loseAnonymousId(users, former, anonymous_id, now)
   user.anonymous_id = anonymous_id
-  user.aliases = [...user.aliases.filter((alias) => alias !== anonymous_id), anonymous_id]
+  user.aliases.delete(anonymous_id)
+  user.aliases.add(anonymous_id)
   user.updated_at = later(user.updated_at, now)
   users.byAnonymousId.set(anonymous_id, user)
   users.linked.delete(anonymous_id)
@@ -248,9 +250,9 @@ function claimIds(users: Users, user: UserRecord, item: Profile, resolution: Res
 
 /** On a shared device, the anonymous id moves to the user who used it last. */
 function loseAnonymousId(users: Users, former: UserRecord, anonymousId: string, now: Date) {
-  former.aliases = former.aliases.filter((alias) => alias !== anonymousId)
+  former.aliases.delete(anonymousId)
   if (former.anonymous_id !== anonymousId) return
-  former.anonymous_id = former.aliases.at(-1) ?? null
+  former.anonymous_id = [...former.aliases].at(-1) ?? null
   former.updated_at = later(former.updated_at, now)
   users.touched.add(former)
 }

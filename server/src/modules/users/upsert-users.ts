@@ -141,7 +141,7 @@ const recordOf = (row: queries.LockedUser): UserRecord => ({
   id: row.id,
   external_id: row.external_id,
   anonymous_id: row.anonymous_id,
-  aliases: row.aliases ?? [],
+  aliases: new Set(row.aliases ?? (row.anonymous_id === null ? [] : [row.anonymous_id])),
   email: row.email,
   phone: row.phone,
   timezone: row.timezone,

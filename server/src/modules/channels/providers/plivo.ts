@@ -106,12 +106,7 @@ function signedText(url: string, form: URLSearchParams): string {
 }
 
 const inOrder = (values: URLSearchParams, between: string): string[] =>
-  [...new Set(values.keys())].sort().flatMap((name) =>
-    values
-      .getAll(name)
-      .sort()
-      .map((value) => name + between + value),
-  )
+  providerHttp.valuesByName(values).flatMap(([name, own]) => own.sort().map((value) => name + between + value))
 
 function reportsOf({ query }: Callback, form: URLSearchParams, at: Date): Report[] {
   const code = form.get('ErrorCode') ?? ''

@@ -106,8 +106,7 @@ const isStatus = (form: URLSearchParams): boolean => form.has('MessageStatus') &
 
 /** Signs the URL, followed by the names and values of the form, sorted by name. */
 function signatureOf(token: string, url: string, form: URLSearchParams): string {
-  const names = [...new Set(form.keys())].sort()
-  const signed = names.map((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value))
+  const signed = providerHttp.valuesByName(form).map(([name, values]) => [...new Set(values)].sort().map((value) => name + value))
   return createHmac('sha1', token)
     .update(url + signed.flat().join(''))
     .digest('base64')
