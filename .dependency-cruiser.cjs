@@ -41,7 +41,7 @@ const ARROWS = {
   campaigns: ['messages', 'templates', 'lists', 'rules', 'channels', 'domains', 'tracking', 'subscriptions', 'events', 'users', 'projects'],
   positions: [],
   journeys: ['positions', 'campaigns', 'messages', 'subscriptions', 'lists', 'rules', 'events', 'users', 'projects'],
-  webhooks: ['webhook-events', 'audit'],
+  webhooks: ['webhook-events', 'audit', 'projects'],
   overview: [
     'api-log',
     'messages',

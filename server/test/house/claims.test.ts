@@ -24,7 +24,7 @@ import {
   releaseExpired,
   releaseMailLeases,
 } from '../../src/modules/mta/queue/queries.ts'
-import { eventsAfter, nextCursorAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
+import { eventsAfter, nextDispatchAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
 import { backlogsOf, claimDeliveries, nextAttemptAt } from '../../src/modules/webhooks/deliveries.queries.ts'
 import { BELIEFS, believe, explaining, fillTables, PLANS, type Reading, rolledBack, WORSE_BELIEFS, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
@@ -183,7 +183,7 @@ const claims: Record<string, Claim> = {
     rows: CLAIMED,
   },
   'webhooks.nextAttemptAt': { table: 'webhook_deliveries', fill: deliveries, claim: (ctx) => nextAttemptAt(quickly(ctx)), rows: 1 },
-  'webhooks.nextCursorAt': { table: 'webhook_cursors', fill: cursors, claim: (ctx) => nextCursorAt(quickly(ctx)), rows: 1 },
+  'webhooks.nextDispatchAt': { table: 'webhook_cursors', fill: cursors, claim: (ctx) => nextDispatchAt(quickly(ctx)), rows: 1 },
   'webhooks.claimDeliveries': {
     table: 'webhook_deliveries',
     fill: deliveries,
@@ -222,7 +222,7 @@ const claims: Record<string, Claim> = {
       inClaim(ctx, (ctx) =>
         eventsAfter(
           ctx,
-          inAll((project_id) => ({ project_id, endpoint_id: 1 as EndpointId, position: 0, room: CLAIMED })),
+          inAll((project_id) => ({ project_id, endpoint_id: 1 as EndpointId, position: 0, reads: CLAIMED })),
         ),
       ),
   },

@@ -28,7 +28,7 @@ const MAY: Record<string, string> = {
   'messages.nextLeaseEnd': 'finds when the next work of any project is due',
   'users.lockToken': 'a lock, no table',
   'users.nextProfilingAt': 'finds when the next work of any project is due',
-  'webhook-events.nextCursorAt': 'finds when the next work of any project is due',
+  'webhook-events.nextDispatchAt': 'finds when the next work of any project is due',
   'webhooks.nextAttemptAt': 'finds when the next work of any project is due',
   'webhooks.nextReplayAt': 'finds when the next work of any project is due',
   'channels.findCalled': 'the provider in the callback URL identifies the project',

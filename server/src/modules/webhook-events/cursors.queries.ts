@@ -92,9 +92,15 @@ export const numberEvents = (ctx: InTx<Ctx>, projectIds: ProjectId[], perProject
         select count(*) as count from oldest`,
   )
 
-/** When the next cursor is due. */
-export const nextCursorAt = (ctx: Ctx): Promise<Date | null> =>
-  ctx.db.value(Nullable(Instant), sql`with recursive ${nextCursors(sql`true`)} select min(due_at) as due_at from next_cursor`)
+/** When there is work next: now while events have no position, and otherwise when the next cursor is due. */
+export const nextDispatchAt = (ctx: Ctx): Promise<Date | null> =>
+  ctx.db.value(
+    Nullable(Instant),
+    sql`with recursive ${nextEvents(sql`true`)}, ${nextCursors(sql`true`)}
+        select case when exists (select from next_event) then ${ctx.clock.now()}::timestamptz
+                    else (select min(due_at) from next_cursor)
+               end as due_at`,
+  )
 
 const CursorRow = Type.Object({ project_id: IdOf<ProjectId>(), endpoint_id: IdOf<EndpointId>(), position: Type.Integer() })
 export type Cursor = Static<typeof CursorRow>
@@ -120,31 +126,37 @@ const NextEvent = Type.Object({
   type: Type.String(),
   position: Type.Integer(),
   created_at: Instant,
+  /** Whether the endpoint was subscribed to the type when the event was stored. */
+  is_wanted: Type.Boolean(),
 })
 export type NextEvent = Static<typeof NextEvent>
 
-/** The next events of endpoints after their cursors, at most `room` for each. */
-export const eventsAfter = (ctx: InTx<Ctx>, cursors: (Cursor & { room: number })[]) =>
+/**
+ * The next events after the cursors of endpoints, at most `reads` for each. They are of the types that it subscribes to, or did before. Whether
+ * it did when they were stored is decided after the limit, so that a look reads few however many of them are of another time.
+ */
+export const eventsAfter = (ctx: InTx<Ctx>, cursors: (Cursor & { reads: number })[]) =>
   ctx.db.many(
     NextEvent,
-    sql`select c.project_id, c.endpoint_id, e.id, e.type, e.position, e.created_at
+    sql`select c.project_id, c.endpoint_id, e.id, e.type, e.position, e.created_at, e.is_wanted
         from unnest(${cursors.map(({ project_id }) => project_id)}::bigint[], ${cursors.map(({ endpoint_id }) => endpoint_id)}::bigint[],
-                    ${cursors.map(({ position }) => position)}::bigint[], ${cursors.map(({ room }) => room)}::int[])
-             as c (project_id, endpoint_id, position, room)
+                    ${cursors.map(({ position }) => position)}::bigint[], ${cursors.map(({ reads }) => reads)}::int[])
+             as c (project_id, endpoint_id, position, reads)
         cross join lateral (
-          select e.id, e.type, e.position, e.created_at
-          from webhook_event_subscriptions s
-          cross join unnest(s.event_types) as t (type)
+          select e.id, e.type, e.position, e.created_at, e.version <@ t.versions as is_wanted
+          from (select w.type, range_agg(int8range(s.from_version, s.to_version)) as versions
+                from webhook_event_subscriptions s
+                cross join unnest(s.event_types) as w (type)
+                where s.project_id = c.project_id and s.endpoint_id = c.endpoint_id
+                group by w.type) t
           cross join lateral (
-            select id, type, position, created_at from webhook_events
+            select id, type, position, created_at, version from webhook_events
             where project_id = c.project_id and type = t.type and position > c.position
-              and version >= s.from_version and (s.to_version is null or version < s.to_version)
             order by position
-            limit c.room
+            limit c.reads
           ) e
-          where s.project_id = c.project_id and s.endpoint_id = c.endpoint_id
           order by e.position
-          limit c.room
+          limit c.reads
         ) e`,
   )
 

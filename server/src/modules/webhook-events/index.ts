@@ -14,7 +14,7 @@ export {
   lockVersions,
   lookNow,
   type NextEvent,
-  nextCursorAt,
+  nextDispatchAt,
   nextPosition,
   numberEvents,
   type PastEvent,

@@ -28,12 +28,15 @@ export const beginSubscription = (ctx: InTx, endpointId: EndpointId, types: read
                           where project_id = ${ctx.projectId} and endpoint_id = ${endpointId} and to_version is null)`,
   )
 
-/** Starts the cursor of an endpoint behind all events so far, unless it has one. */
-export const insertCursor = (ctx: InTx, endpointId: EndpointId) =>
+/**
+ * Starts the cursor of an endpoint behind all events so far. One that is not due has passed all that have a position: it moves behind them, so
+ * that it does not read those of a type that is new to it. The caller has locked the version, so that no event gets a position meanwhile.
+ */
+export const startCursor = (ctx: InTx, endpointId: EndpointId) =>
   ctx.db.run(
     sql`insert into webhook_cursors (project_id, endpoint_id, position, looked_order)
         values (${ctx.projectId}, ${endpointId}, nextval('webhook_positions'), 0)
-        on conflict (project_id, endpoint_id) do nothing`,
+        on conflict (project_id, endpoint_id) do update set position = excluded.position where webhook_cursors.due_at is null`,
   )
 
 /** Deletes the subscriptions and the cursor of an endpoint. */

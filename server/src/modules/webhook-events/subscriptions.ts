@@ -8,7 +8,7 @@ export async function subscribe(ctx: InTx, endpointId: EndpointId, types: readon
   const version = await queries.nextVersion(ctx, ctx.projectId)
   await queries.endSubscription(ctx, endpointId, types, version)
   await queries.beginSubscription(ctx, endpointId, types, version)
-  await queries.insertCursor(ctx, endpointId)
+  await queries.startCursor(ctx, endpointId)
   await queries.saveTypes(ctx, ctx.projectId)
 }
 

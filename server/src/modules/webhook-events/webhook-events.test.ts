@@ -96,26 +96,29 @@ const stored = (ctx: ProjectCtx) =>
     sql`select id, type, data::text as data, occurred_at from webhook_events where project_id = ${ctx.projectId} order by id`,
   )
 
-/** Reads up to `room` further events of each endpoint, as `endpoint: domain`. */
-const read = (w: World, room = 100) =>
+/** Reads up to `reads` further events of each endpoint. Returns those that are for it, as `endpoint: domain`. */
+const read = (w: World, reads = 100) =>
   inTx(w.ctx, async (ctx) => {
     const locked = await lockVersions(ctx, [w.projectId])
     await numberEvents(ctx, locked, 100)
     const cursors = await cursorsDue(ctx, locked, 100)
     const events = await eventsAfter(
       ctx,
-      cursors.map((cursor) => ({ ...cursor, room })),
+      cursors.map((cursor) => ({ ...cursor, reads })),
     )
     const ofEndpoint = Map.groupBy(events, ({ endpoint_id }) => endpoint_id)
     await saveCursors(
       ctx,
       cursors.map((cursor) => {
         const own = ofEndpoint.get(cursor.endpoint_id) ?? []
-        return { ...cursor, position: own.at(-1)?.position ?? cursor.position, due_at: own.length < room ? null : ctx.clock.now() }
+        return { ...cursor, position: own.at(-1)?.position ?? cursor.position, due_at: own.length < reads ? null : ctx.clock.now() }
       }),
     )
     const texts = new Map((await stored(ctx)).map(({ id, data }) => [id, Object.values(JSON.parse(data))[0]]))
-    return events.map(({ endpoint_id, id }) => `${endpoint_id}: ${texts.get(id)}`).sort()
+    return events
+      .filter(({ is_wanted }) => is_wanted)
+      .map(({ endpoint_id, id }) => `${endpoint_id}: ${texts.get(id)}`)
+      .sort()
   })
 
 const emitAll = (ctx: ProjectCtx, ...events: WebhookEvent[]) => inTx(ctx, (ctx) => emit(ctx, () => events))

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { run } from '../../../test/blasts.ts'
 import type { Receiver } from '../../../test/receiver.ts'
 import { type Tenant, type World, world } from '../../../test/world.ts'
-import { sql } from '../../infra/postgres/db.ts'
+import { raw, sql } from '../../infra/postgres/db.ts'
 import { type Ctx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 import { deliverDue } from './deliver.ts'
@@ -51,6 +51,46 @@ test('events from before a change of types come also if no worker ran for long, 
   expect(receiver.requests).toHaveLength(2)
   await run(w, 'webhooks.purge')
   expect(await subscriptions()).toBe(1)
+})
+
+test('an endpoint gets the events of the types that it had when they were stored, past many that it did not have', async () => {
+  await using w = await world()
+  const [changed, former] = [await w.receiver(), await w.receiver()]
+  const [id] = await endpoints(w, changed.url, 1)
+  await endpoints(w, former.url, 1)
+  const change = async (event_types: string[]) => expect((await w.patch(`${WEBHOOKS}/${id}`, { event_types })).status).toBe(200)
+  await emitMany(w.ctx, 30)
+  await run(w, 'webhooks.dispatch')
+  await emitMany(w.ctx, 3)
+  await change(['delivery.failed'])
+  await emitMany(w.ctx, 700)
+  await change(['delivery.failed', TYPE])
+  await emitMany(w.ctx, 5)
+  await w.drain('webhooks.dispatch', 'webhooks.deliver')
+  expect(changed.requests).toHaveLength(30 + 3 + 5)
+  expect(former.requests).toHaveLength(30 + 3 + 700 + 5)
+})
+
+test('a project whose events cannot be dispatched does not hold up those of others', async () => {
+  await using w = await world({ own: true })
+  const other = await w.other()
+  const [receiver, others] = [await w.receiver(), await w.receiver()]
+  const [id] = await endpoints(w, receiver.url, 1)
+  await endpoints(w, others.url, 1, other)
+  await w.db.run(sql`alter table webhook_deliveries add constraint fails check (endpoint_id <> ${raw(String(id))})`)
+  await emitMany(w.ctx, 1)
+  await emitMany(other.ctx, 1)
+  await w.drain('webhooks.dispatch', 'webhooks.deliver')
+  expect(others.requests).toHaveLength(1)
+  // It is left out for a time, so that the others share a round again.
+  await emitMany(other.ctx, 1)
+  await w.drain('webhooks.dispatch', 'webhooks.deliver')
+  expect(others.requests).toHaveLength(2)
+  expect(receiver.requests).toHaveLength(0)
+  await w.db.run(sql`alter table webhook_deliveries drop constraint fails`)
+  w.advance('1 minute')
+  await w.drain('webhooks.dispatch', 'webhooks.deliver')
+  expect(receiver.requests).toHaveLength(1)
 })
 
 test('a round creates a limited number of deliveries, and those of another project among them', async () => {

@@ -3,11 +3,14 @@
  * limited number of due deliveries, however many events wait for it. A round is one transaction with a limited number of rows, of which
  * each project gets a share.
  */
+import { isDatabaseAway } from '../../infra/postgres/database-away.ts'
 import { type Ctx, type InTx, inClaim, quickly } from '../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../lib/ids.ts'
+import { eachAlone, failedIn, ofProject } from '../projects/index.ts'
 import {
   type Cursor,
   cursorsDue,
+  DISPATCH,
   eventsAfter,
   type Look,
   lockVersions,
@@ -42,9 +45,23 @@ export function createDispatcher(): (ctx: Ctx) => Promise<number> {
     const isWhole = after === 0
     after = projects.length < PROJECTS_AT_ONCE ? (0 as ProjectId) : (projects.at(-1) as ProjectId)
     if (projects.length === 0) return isWhole ? 0 : 1
-    const done = await inClaim(ctx, (ctx) => round(ctx, projects))
+    const failed = new Set<ProjectId>(failedIn(ctx, DISPATCH))
+    const tried = projects.filter((id) => !failed.has(id))
+    const done = tried.length === 0 ? 0 : await together(ctx, tried)
     if (done > 0) ctx.wake(DELIVER)
     return done + (isWhole && after === 0 ? 0 : 1)
+  }
+}
+
+/** A round with all these projects. If it fails, each has one of its own, so that one that fails stops no other. */
+async function together(ctx: Ctx, projects: ProjectId[]): Promise<number> {
+  try {
+    return await inClaim(ctx, (ctx) => round(ctx, projects))
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error
+    ctx.log.warn({ err: error }, 'a round of webhook events failed; each of its projects gets a round of its own')
+    const pieces = projects.map((project_id) => ofProject({ project_id }))
+    return eachAlone(ctx, DISPATCH, pieces, ({ projectId }) => inClaim(ctx, (ctx) => round(ctx, [projectId])))
   }
 }
 
@@ -61,28 +78,30 @@ async function round(ctx: InTx<Ctx>, projects: ProjectId[]): Promise<number> {
   const backlogs = new Map(
     (await deliveryQueries.backlogsOf(ctx, cursors, DUE_MAX, FAILING_PENDING_MAX)).map((row) => [row.endpoint_id, row]),
   )
-  const wanted = cursors.map((cursor) => {
+  const looking = cursors.map((cursor) => {
     const backlog = backlogs.get(cursor.endpoint_id)
-    const most = Math.max(1, Math.floor(share / (byProject.get(cursor.project_id)?.length ?? 1)))
-    return { ...cursor, isFailing: isFailing(backlog), room: Math.min(most, roomOf(backlog, DUE_MAX)) }
+    const reads = Math.max(1, Math.floor(share / (byProject.get(cursor.project_id)?.length ?? 1)))
+    return { ...cursor, isFailing: isFailing(backlog), reads, room: Math.min(reads, roomOf(backlog, DUE_MAX)) }
   })
-  const found = await eventsAfter(
+  const read = await eventsAfter(
     ctx,
-    wanted.filter(({ room }) => room > 0),
+    looking.filter(({ room }) => room > 0),
   )
+  const readBy = Map.groupBy(read, ({ endpoint_id }) => endpoint_id)
+  const parts = looking.map((cursor) => nextPart(cursor, readBy.get(cursor.endpoint_id) ?? [], ctx.clock.now()))
+  const events = parts.flatMap(({ events }) => events)
   await deliveryQueries.insertDeliveries(ctx, {
-    projectIds: found.map(({ project_id }) => project_id),
-    endpointIds: found.map(({ endpoint_id }) => endpoint_id),
-    eventIds: found.map(({ id }) => id),
-    eventTypes: found.map(({ type }) => type),
-    createdAt: found.map(({ created_at }) => created_at),
+    projectIds: events.map(({ project_id }) => project_id),
+    endpointIds: events.map(({ endpoint_id }) => endpoint_id),
+    eventIds: events.map(({ id }) => id),
+    eventTypes: events.map(({ type }) => type),
+    createdAt: events.map(({ created_at }) => created_at),
   })
-  const foundBy = Map.groupBy(found, ({ endpoint_id }) => endpoint_id)
   await saveCursors(
     ctx,
-    wanted.map((cursor) => looked(ctx, cursor, foundBy.get(cursor.endpoint_id) ?? [])),
+    parts.map(({ look }) => look),
   )
-  return numbered + found.length
+  return numbered + parts.reduce((sum, { passed }) => sum + passed, 0)
 }
 
 /** Whether an endpoint failed so often that it gets hardly any new deliveries. */
@@ -95,10 +114,19 @@ export function roomOf(backlog: deliveryQueries.EndpointBacklog | undefined, due
   return backlog.due === 0 && backlog.pending < FAILING_PENDING_MAX ? 1 : 0
 }
 
-/** Where a cursor is after a round. One that found fewer events than there was room for has nothing more to find. */
-function looked(ctx: Ctx, { project_id, endpoint_id, position, room, isFailing }: Wanted, found: NextEvent[]): Look {
-  const next = new Date(ctx.clock.now().getTime() + (isFailing ? FAILING_EVERY_MS : 0))
-  return { project_id, endpoint_id, position: found.at(-1)?.position ?? position, due_at: found.length < room ? null : next }
-}
+/** A cursor that is due: how many events may be read for it, and how many of them may be delivered. */
+type Looking = Cursor & { isFailing: boolean; reads: number; room: number }
 
-type Wanted = Cursor & { room: number; isFailing: boolean }
+type Part = { events: NextEvent[]; passed: number; look: Look }
+
+/** What of the events that were read is delivered now, and where the cursor is then. Those of a time without the subscription need no room. */
+function nextPart({ isFailing, reads, room, ...cursor }: Looking, read: NextEvent[], now: Date): Part {
+  const wanted = read.filter(({ is_wanted }) => is_wanted)
+  const events = wanted.slice(0, Math.max(0, room))
+  const without = wanted[events.length]
+  const passed = without ? read.slice(0, read.indexOf(without)) : read
+  const isLast = room > 0 && !without && read.length < reads
+  const waits = isFailing && events.length >= room
+  const due_at = waits ? new Date(now.getTime() + FAILING_EVERY_MS) : isLast ? null : now
+  return { events, passed: passed.length, look: { ...cursor, position: passed.at(-1)?.position ?? cursor.position, due_at } }
+}

@@ -1,7 +1,7 @@
 import { job } from '../../infra/queue/jobs.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/times.ts'
-import { DISPATCH, nextCursorAt, purgeSubscriptions, purgeWebhookEvents } from '../webhook-events/index.ts'
+import { DISPATCH, nextDispatchAt, purgeSubscriptions, purgeWebhookEvents } from '../webhook-events/index.ts'
 import { deliverDue } from './deliver.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import { createDispatcher } from './dispatch.ts'
@@ -37,7 +37,7 @@ async function purge(ctx: Ctx): Promise<number> {
 }
 
 export const webhookJobs = [
-  job({ ...DISPATCH, gatherMs: GATHER_MS, nextAt: nextCursorAt, retryMs: RETRY_MS, run: createDispatcher() }),
+  job({ ...DISPATCH, gatherMs: GATHER_MS, nextAt: nextDispatchAt, retryMs: RETRY_MS, run: createDispatcher() }),
   job({ ...DELIVER, gatherMs: GATHER_MS, nextAt: deliveryQueries.nextAttemptAt, retryMs: RETRY_MS, run: deliverDue }),
   // Replays are rare. One whose wake-up was lost may wait for a minute.
   job({ ...REPLAY, gatherMs: GATHER_MS, idleMs: MINUTE_MS, nextAt: nextReplayAt, retryMs: RETRY_MS, run: replayDue }),
