@@ -1,6 +1,7 @@
 /** Past events are delivered again, observed at a receiver. */
 import { expect, test, vi } from 'vitest'
 import { waitingForLocks } from '../../../test/besides.ts'
+import { run } from '../../../test/blasts.ts'
 import type { Receiver } from '../../../test/receiver.ts'
 import { select } from '../../../test/select.ts'
 import { SOON } from '../../../test/wait.ts'
@@ -8,6 +9,7 @@ import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
+import { nextReplayAt } from './replays.queries.ts'
 
 const WEBHOOKS = '/api/client/webhooks'
 const NULL_MX = 'delivery.null-mx'
@@ -174,10 +176,36 @@ test('a long replay has at most half of the places of its endpoint, so that new 
   expect(count).toBe(50)
   await emitNullMx(w.ctx, 'new.example')
   await w.drain('webhooks.dispatch')
-  await deliver(w)
+  for (let part = 0; part < 300 / 50; part++) {
+    await deliver(w)
+    w.advance(200)
+  }
   expect(domainsOf(receiver)).toHaveLength(301)
   expect(new Set(domainsOf(receiver)).size).toBe(301)
   expect(receiver.requests.findIndex(({ json }) => (json.data as { domain: string }).domain === 'new.example')).toBeLessThan(60)
+})
+
+test('a replay whose endpoint has no room reads no events, and goes on a moment after there is room', async () => {
+  await using w = await world({ own: true })
+  const receiver = await w.receiver()
+  const path = await endpoint(w, receiver.url)
+  const since = new Date(w.clock.now().getTime() - 1000).toISOString()
+  await emitNullMx(w.ctx, ...Array.from({ length: 60 }, (_, at) => `d${at}.example`))
+  await w.drain('webhooks.dispatch', 'webhooks.deliver')
+  receiver.requests.length = 0
+  await w.post(`${path}/replays`, { since })
+  await run(w, 'webhooks.replay')
+  await inTx(w.ctx, async (ctx) => {
+    await ctx.db.run(sql`lock table webhook_events in access exclusive mode`)
+    expect(await run(w, 'webhooks.replay')).toBe(0)
+  })
+  expect(await nextReplayAt(w.ctx)).toEqual(new Date(w.clock.now().getTime() + 200))
+  await deliver(w)
+  expect(receiver.requests).toHaveLength(50)
+  w.advance(200)
+  await deliver(w)
+  expect(new Set(domainsOf(receiver)).size).toBe(60)
+  expect(receiver.requests).toHaveLength(60)
 })
 
 test.each([

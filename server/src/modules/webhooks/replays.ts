@@ -54,6 +54,8 @@ const PER_PROJECT = 5
 const EVENTS_READ = 500
 /** A replay queues nothing while this many deliveries of its endpoint are due: half of what an endpoint may have. */
 const DUE_MAX = 50
+/** A replay that has found no room looks again after this time. */
+const ROOM_EVERY_MS = 200
 /** A failing endpoint gets one delivery in this time, when none is due. */
 const FAILING_EVERY_MS = 60_000
 /** A replay that has read all events so far looks again after this time while events from before it have no position. */
@@ -72,16 +74,17 @@ async function round(ctx: InTx<Ctx>): Promise<{ events: number; deliveries: numb
   const backlogs = new Map(
     (await deliveryQueries.backlogsOf(ctx, replays, DUE_MAX, FAILING_PENDING_MAX)).map((row) => [row.endpoint_id, row]),
   )
-  const found = await readEvents(ctx, replays)
-  const now = ctx.clock.now()
-  const parts = replays.map((replay) => {
+  const placed = replays.map((replay): Placed => {
     const backlog = backlogs.get(replay.endpoint_id)
-    const room = roomOf(backlog, DUE_MAX)
-    const part = nextPart(replay, found.get(replay.id) ?? [], room)
-    const isFull = isFailing(backlog) && part.events.length >= room
-    const waitMs = isFull ? FAILING_EVERY_MS : part.isLast ? NUMBERED_EVERY_MS : 0
-    const isFinished = part.isLast && replay.end_position !== queries.UNKNOWN_END
-    return { ...part, replay, due_at: isFinished ? null : new Date(now.getTime() + waitMs) }
+    return { ...replay, room: roomOf(backlog, DUE_MAX), isFailing: isFailing(backlog) }
+  })
+  const found = await readEvents(
+    ctx,
+    placed.filter(({ room }) => room > 0),
+  )
+  const parts = placed.map((replay) => {
+    const part = nextPart(replay, found.get(replay.id) ?? [])
+    return { ...part, replay, due_at: dueAfter(replay, part, ctx.clock.now()) }
   })
   const queued = await queries.repeatDeliveries(
     ctx,
@@ -112,6 +115,17 @@ async function round(ctx: InTx<Ctx>): Promise<{ events: number; deliveries: numb
   return { events: parts.reduce((sum, { read }) => sum + read, 0), deliveries: queued.length }
 }
 
+/** A replay, and how many deliveries its endpoint may get now. */
+type Placed = queries.RunningReplay & { room: number; isFailing: boolean }
+
+/** When a replay goes on; null if it is finished. */
+function dueAfter({ room, isFailing, end_position }: Placed, { events, isLast }: Part, now: Date): Date | null {
+  if (isLast && end_position !== queries.UNKNOWN_END) return null
+  if (isFailing && events.length >= room) return new Date(now.getTime() + FAILING_EVERY_MS)
+  if (isLast) return new Date(now.getTime() + NUMBERED_EVERY_MS)
+  return new Date(now.getTime() + (room > 0 ? 0 : ROOM_EVERY_MS))
+}
+
 /**
  * Ends replays behind the events so far, once the transactions that were storing events when they began have ended, and those from before them
  * have positions. Called before events are read.
@@ -133,6 +147,7 @@ type ReadEvent = PastEvent & { isAccepted: boolean }
 
 /** The next events of each replay. */
 async function readEvents(ctx: InTx<Ctx>, replays: queries.RunningReplay[]): Promise<Map<number, ReadEvent[]>> {
+  if (replays.length === 0) return new Map()
   const found = Map.groupBy(await eventsWithin(ctx, replays, EVENTS_READ), ({ replay_id }) => replay_id)
   const asked = replays
     .filter(({ unaccepted_only }) => unaccepted_only)
@@ -148,14 +163,14 @@ async function readEvents(ctx: InTx<Ctx>, replays: queries.RunningReplay[]): Pro
 type Part = { events: PastEvent[]; read: number; position: number; isLast: boolean }
 
 /** What of the events that were read is delivered now. Those of another time and those that are left out need no room. */
-function nextPart(replay: queries.RunningReplay, read: ReadEvent[], room: number): Part {
+function nextPart(replay: Placed, read: ReadEvent[]): Part {
   const events: PastEvent[] = []
   let position = replay.position
   for (const [at, event] of read.entries()) {
     const isWanted = !event.isAccepted && event.occurred_at >= replay.since && event.occurred_at <= replay.until
-    if (isWanted && events.length >= room) return { events, read: at, position, isLast: false }
+    if (isWanted && events.length >= replay.room) return { events, read: at, position, isLast: false }
     if (isWanted) events.push(event)
     position = event.position
   }
-  return { events, read: read.length, position, isLast: read.length < EVENTS_READ }
+  return { events, read: read.length, position, isLast: replay.room > 0 && read.length < EVENTS_READ }
 }
