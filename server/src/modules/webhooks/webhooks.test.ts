@@ -448,6 +448,19 @@ describe('a failure', () => {
     expect(await deliveries(w, id)).toMatchObject([{ status: 'pending', last_error: 'The signing secret cannot be read. Rotate it.' }])
   })
 
+  test('ends with a new secret, although the one before cannot be read', async () => {
+    await using opened = await open()
+    const { w, receiver } = opened
+    const { id } = await endpointAt(w, receiver)
+    await w.db.run(sql`update webhook_secrets set sealed = 'gone.AAAA' where project_id = ${w.projectId} and endpoint_id = ${id}`)
+    const { signing_secret } = (await w.post(`${WEBHOOKS}/${id}/rotate-secret`, {})).body
+    await emitNullMx(w.ctx, 'one.example')
+    await w.drain()
+    expect(domainsOf(receiver)).toEqual(['one.example'])
+    const { headers, body } = receiver.requests[0] ?? { headers: {} as Record<string, string>, body: '' }
+    expect(verifySignature(headers['service-signature'] ?? '', body, signing_secret, w.clock.now())).toBe(true)
+  })
+
   test('uses Retry-After within its step', async () => {
     await using opened = await open()
     const { w, receiver } = opened
