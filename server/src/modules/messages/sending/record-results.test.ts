@@ -15,6 +15,7 @@ import type { MessageId } from '../../../lib/ids.ts'
 import { findCampaignSubscriptions, findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import type { Report } from '../../channels/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
+import { EVENT_TYPES } from '../../webhook-events/index.ts'
 import { applyReports } from '../reports/reports.ts'
 import { TRANSACTIONAL } from '../schema.ts'
 import { claim } from './claim.ts'
@@ -234,6 +235,7 @@ const Facts = Type.Object({
   provider_message_id: Type.Unsafe<string | null>({}),
 })
 
+const Event = Type.Object({ event: Type.String() })
 const Personal = Type.Object({ is_erased: Type.Boolean(), recipient: Type.Null(), detail: Type.Null(), event: Type.Null() })
 
 test.each(['smtp', 'sandbox'])(
@@ -243,6 +245,8 @@ test.each(['smtp', 'sandbox'])(
     await using relay = await openRelay()
     if (kind === 'smtp') await sendOver(w, relay)
     relay.answer({ at: 'RCPT', code: 550, text: '5.1.1 ana@example.com is unknown' })
+    const event_types = EVENT_TYPES.filter((type) => type.startsWith('delivery.'))
+    await w.post('/api/client/webhooks', { name: 'All', url: 'https://127.0.0.1:1024/', event_types })
     await w.users('ana')
     const campaign = await answerOrders(w)
     await order(w, 'ana')
@@ -268,6 +272,7 @@ test.each(['smtp', 'sandbox'])(
       sql`select is_erased, recipient, detail, event from messages where campaign_id = ${campaign.id}`,
     )
     expect([row, more]).toEqual([{ is_erased: true, recipient: null, detail: null, event: null }, []])
+    expect(await w.db.many(Event, sql`select data::text as event from webhook_events where project_id = ${w.projectId} and data::text like '%ana%'`)).toEqual([])
     expect((await w.get('/api/client/sandbox/messages')).body.results).toEqual([])
     expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ address: null, reason: 'erased', source: {} }])
     expect(await run(w, 'ingest.apply')).toBe(0)

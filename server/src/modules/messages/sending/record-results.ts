@@ -65,10 +65,12 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
       const row = saved.get(one.message.id)
       return row ? [row.is_reported ? afterItsReport(one) : one] : []
     })
-    // Nothing more is stored for users who were erased since. Messages of merged users belong to the remaining user.
-    const kept = done.flatMap((one): Attempted[] => {
+    // Nothing more is stored or reported of users who were erased since.
+    const known = done.filter(({ message }) => !saved.get(message.id)?.is_erased)
+    // Messages of merged users belong to the remaining user.
+    const kept = known.flatMap((one): Attempted[] => {
       const row = saved.get(one.message.id)
-      if (!row || row.is_erased) return []
+      if (!row) return []
       const user_id = row.user_id === one.message.user_id ? (one.user?.id ?? row.user_id) : row.user_id
       return [{ ...one, message: { ...one.message, user_id } }]
     })
@@ -84,7 +86,7 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
     await emit(
       ctx,
       (wanted) =>
-        done.flatMap(({ message, user, result, attempt }) =>
+        known.flatMap(({ message, user, result, attempt }) =>
           webhookEventsOf(message, user, result, attempt, now, ({ type }) => wanted.has(type) && !isDone(message.id, type)),
         ),
       wanted,
