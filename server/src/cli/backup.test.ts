@@ -63,8 +63,8 @@ const catalogueOf = (tables: Table[]) => {
 /** The logged tables that are not partitions, without the record of the migrations. */
 const TABLES = `relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relpersistence = 'p' and relname <> 'schema_migrations'`
 
-/** Without the table whose positions go on further after a restore. */
-const unchanged = (tables: Table[]) => tables.filter(({ name }) => name !== 'activity_feeds')
+/** Without the tables whose rows a restore changes: positions go on further, and email is paused. */
+const unchanged = (tables: Table[]) => tables.filter(({ name }) => name !== 'activity_feeds' && name !== 'mail_pauses')
 
 const oursIn = async (path: string, restored: Table[]) =>
   (await tablesOf(path)).filter(({ name }) => restored.some((table) => table.name === name))

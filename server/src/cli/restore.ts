@@ -32,8 +32,14 @@ export const run: Command['run'] = async (args, env) => {
   )
   await putBackFiles(manifest.files, folder, dataDir)
   if (foreign.length > 0) process.stderr.write(`Not restored, because they are not Carillon tables: ${foreign.join(', ')}.\n`)
-  process.stdout.write(`Restored ${folder}. Start the server.\n`)
+  process.stdout.write(`Restored ${folder}. Start the server.\n${MAIL_IS_HELD}`)
 }
+
+const MAIL_IS_HELD = `
+Email that this server delivers itself is paused in every project, because what waited in the mail queue may have been delivered after the
+backup. In each project, cancel what must not be delivered again (POST /api/client/mail-queue/cancel), and then resume
+(POST /api/client/mail-queue/resume with an empty object). The page "Mail queue" of the console does both.
+`
 
 /** Throws `CommandError` if a server with this configuration would lack one of the keys, given by their fingerprints. */
 async function requireKeys(config: Config, needed: string[], dataDir: string): Promise<void> {

@@ -43,6 +43,12 @@ const LEAVE_OUT_IDS = `
 /** Readers of the activity have positions that were given after the backup. */
 const LEAVE_OUT_POSITIONS = `update activity_feeds set last_position = last_position + ${IDS_LEFT_OUT_MIN}`
 
+/** What waited in the mail queue may have been delivered after the backup: the server cannot know, so people decide about it. */
+const HOLD_MAIL = `
+  insert into mail_pauses (project_id, scope, value, created_at)
+  select id, 'project', '', now() from projects where deleted_at is null
+  on conflict do nothing`
+
 /** Throws `StartError` if a file of the backup is missing or was changed. Reads all of them, and changes nothing. */
 export async function checkBackup({ tables }: DatabaseBackup, folder: string): Promise<void> {
   for (const { name, sha256 } of tables) {
@@ -56,7 +62,7 @@ export async function checkBackup({ tables }: DatabaseBackup, folder: string): P
 }
 
 /**
- * Restores the database. Throws `StartError` without changes if it has tables, or if the backup is of a newer release. Returns the tables
+ * Restores the database, in which email of every project is paused. Throws `StartError` without changes if it has tables, or if the backup is of a newer release. Returns the tables
  * of the backup that are left out, because they do not belong to Carillon.
  */
 export async function restoreDatabase(url: string, backup: DatabaseBackup, folder: string, log: Log): Promise<string[]> {
@@ -120,6 +126,7 @@ async function loadAll(client: Client, { tables, partitions, unlogged, sequences
   await client.query(LEAVE_OUT_IDS)
   await client.query(LEAVE_OUT_POSITIONS)
   for (const { name } of triggered) await client.query(`alter table ${name} enable trigger user`)
+  await client.query(HOLD_MAIL)
   for (const { table, name, definition } of keys) await client.query(`alter table ${table} add constraint ${name} ${definition}`)
 }
 
