@@ -1,5 +1,5 @@
 /** `carillon import-from`: users, opt-outs, suppressed addresses and templates from the export files of other products. */
-
+import { basename } from 'node:path'
 import type { PhoneDefaults } from '../../lib/phone.ts'
 import { trimEndMatching } from '../../lib/text.ts'
 import type { Call } from '../call-api.ts'
@@ -56,8 +56,11 @@ export function importOptions(args: string[]): ImportOptions {
   if (reason !== undefined && !isOneOf(reason, REASONS)) throw new UsageError(`--reason must be one of ${REASONS.join(', ')}.`)
   const subscriptionId = idOf('subscription', values.subscription)
   const listId = idOf('list', values.list)
+  const product = PRODUCTS[name] as Product
+  if (kind === 'users' && subscriptionId !== undefined && product.filesOfUnasked?.test(basename(file)))
+    throw new UsageError(`The users in ${basename(file)} have not agreed to get messages. Import the file without --subscription.`)
   return {
-    product: PRODUCTS[name] as Product,
+    product,
     kind,
     file,
     url: values.url === undefined ? undefined : trimEndMatching(values.url, /^\/$/),

@@ -1,4 +1,4 @@
-import { type Product, present, snakeCase, tagsLeft, textOf, timezoneOf } from './product.ts'
+import { type Product, present, type Row, snakeCase, tagsLeft, textOf, timezoneOf } from './product.ts'
 
 /** Columns of an audience that are not attributes. */
 const FIELDS = [
@@ -26,9 +26,20 @@ const NAMES: Record<string, string> = { FNAME: 'first_name', LNAME: 'last_name' 
 
 const attributeOf = (tag: string) => `user.data.${Object.hasOwn(NAMES, tag) ? NAMES[tag] : tag.toLowerCase()}`
 
-/** The exports of an audience (CSV: subscribed, unsubscribed, cleaned) and templates (HTML) of Mailchimp. */
+/**
+ * Whether a row is subscribed. Unknown without a time of an opt-in: the file of the contacts who are “non-subscribed”, such as customers of
+ * a shop, has no other sign of them.
+ */
+function isSubscribed(row: Row): boolean | undefined {
+  if (textOf(row.UNSUB_TIME) || textOf(row.CLEAN_TIME)) return false
+  const optIns = [row.OPTIN_TIME, row.CONFIRM_TIME].filter((cell) => cell !== undefined)
+  return optIns.length === 0 || optIns.some((cell) => textOf(cell)) ? true : undefined
+}
+
+/** The exports of an audience (CSV: subscribed, unsubscribed, cleaned, non-subscribed) and templates (HTML) of Mailchimp. */
 export const mailchimp: Product = {
   ids: ['EUID', 'Email Address'],
+  filesOfUnasked: /^non[-_ ]?subscribed/i,
   user: (row, id) => {
     const tags = [...(textOf(row.TAGS) ?? '').matchAll(/"([^"]*)"/g)].map(([, tag]) => tag)
     const attributes = Object.entries(row).filter(([name, value]) => !FIELDS.includes(name) && value !== '')
@@ -38,7 +49,7 @@ export const mailchimp: Product = {
         ...present({ email: textOf(row['Email Address']), phone: textOf(row['Phone Number']), timezone: timezoneOf(row.TIMEZONE) }),
         data: { ...Object.fromEntries(attributes.map(([name, value]) => [snakeCase(name), value])), ...(tags.length > 0 && { tags }) },
       },
-      isSubscribed: !textOf(row.UNSUB_TIME) && !textOf(row.CLEAN_TIME),
+      isSubscribed: isSubscribed(row),
       channels: ['email'],
       optsOutOf: 'audience',
       topics: {},

@@ -30,6 +30,8 @@ export type Converted = { text: string; left: string[] }
 export type Product = {
   /** The headers of the id, best first. */
   ids: readonly string[]
+  /** The names of files of users who have never agreed to messages. */
+  filesOfUnasked?: RegExp
   /** Reads a user. `id` is never empty. */
   user(row: Row, id: string): ExportedUser
   /** The reason for which a row of a suppression file is suppressed, unless the file is of one reason only. */
