@@ -19,7 +19,7 @@ export const customerIo: Product = {
       ...present({ email: textOf(row.email), phone: textOf(row.phone), locale: textOf(row.language), timezone: timezoneOf(row.timezone) }),
       data: attributesOf(row, FIELDS),
     },
-    isSubscribed: row.unsubscribed === undefined ? undefined : textOf(row.unsubscribed)?.toLowerCase() !== 'true',
+    isSubscribed: row.unsubscribed === undefined ? undefined : !isOptOut(row.unsubscribed),
     // “Unsubscribed” stops every channel there.
     channels: ['email', 'text'],
     optsOutOf: 'everything',
@@ -44,6 +44,14 @@ export const customerIo: Product = {
     return { text, left: tagsLeft(text, /\{\{-? *(?:content|snippets\.)[^{}]*\}\}|\{%-? *(?:unsubscribe|snippet)[^{}%]*%\}/g) }
   },
 }
+
+/** Whatever does not say that there is no opt-out is one: an export can spell it in another way, such as `1` or `yes`. */
+const isOptOut = (cell: unknown): boolean =>
+  !['', 'false', '0', 'no'].includes(
+    String(cell ?? '')
+      .trim()
+      .toLowerCase(),
+  )
 
 /** The subscription preferences: `{"topics":{"topic_1":true}}`. */
 function topicsOf(row: Row): Record<string, boolean> {
