@@ -33,14 +33,33 @@ async function headOf(path: string): Promise<string> {
   }
 }
 
-function rowsIn(path: string, head: string): AsyncIterable<Read> {
-  if (!/^[[{]/.test(head)) return csvRows(path, guessDelimiter(Buffer.from(head)))
-  const first = parsed(head.split('\n', 1)[0] ?? '')
-  // An object that holds a list of objects is the reply of an API, not a user.
-  const isLines =
-    isObject(first) && !Object.values(first).some((value) => Array.isArray(value) && value.every(isObject) && 'email' in (value[0] ?? {}))
-  return isLines ? jsonLines(path) : jsonRows(path)
+async function* rowsIn(path: string, head: string): AsyncGenerator<Read> {
+  if (head.startsWith('[')) yield* jsonRows(path)
+  else if (!head.startsWith('{')) yield* csvRows(path, guessDelimiter(Buffer.from(head)))
+  else yield* (await isJsonLines(path)) ? jsonLines(path) : jsonRows(path)
 }
+
+/** Whether the first line is a row: it can be longer than the part of the file that was read. */
+async function isJsonLines(path: string): Promise<boolean> {
+  const first = parsed(await firstLine(path))
+  // An object that holds a list of objects is the reply of an API, not a user.
+  return (
+    isObject(first) && !Object.values(first).some((value) => Array.isArray(value) && value.every(isObject) && 'email' in (value[0] ?? {}))
+  )
+}
+
+/** The first line that is not empty, or so much of it as a file without lines may have. */
+async function firstLine(path: string): Promise<string> {
+  const input = createReadStream(path, { end: JSON_BYTES_MAX })
+  try {
+    for await (const line of linesOf(input)) if (line.trim() !== '') return line
+    return ''
+  } finally {
+    input.destroy()
+  }
+}
+
+const linesOf = (input: NodeJS.ReadableStream) => createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
 
 async function* csvRows(path: string, delimiter: string): AsyncGenerator<Read> {
   const parser = createReadStream(path).pipe(
@@ -67,7 +86,7 @@ function readCells(header: string[], cells: string[]): Read {
 
 async function* jsonLines(path: string): AsyncGenerator<Read> {
   let line = 0
-  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of linesOf(createReadStream(path))) {
     line++
     if (text.trim() === '') continue
     const row = parsed(text)
@@ -87,9 +106,10 @@ async function* jsonRows(path: string): AsyncGenerator<Read> {
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** A file, and so its first line, can begin with a byte order mark. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch {
     return undefined
   }
