@@ -12,9 +12,10 @@ import { type Ctx, quickly } from '../runtime/ctx.ts'
 import { type BatchSize, consumeNext, consumeSmall } from './consume.ts'
 import type { Consumer, DueWork, QueuedItem } from './consumer.ts'
 import { PARTITIONS_EACH } from './divided.ts'
-import { retryAfterMs, type Started } from './jobs.ts'
+import type { Started } from './jobs.ts'
 import { countWorkers } from './other-processes.ts'
 import { type Backlog, projectsWithEntries } from './queue.ts'
+import { retryAfterMs } from './retry-after.ts'
 
 /** A backlog of fewer items is small. */
 const SMALL_ITEMS = 200

@@ -6,7 +6,7 @@ import { MINUTE_MS } from '../../lib/times.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import type { Db } from '../postgres/db.ts'
 import type { Ctx, JobName } from '../runtime/ctx.ts'
-import { retryAfterMs } from './jobs.ts'
+import { retryAfterMs } from './retry-after.ts'
 
 /** A piece that did not fail for so long, or that is gone, is forgotten. */
 const FORGET_MS = 10 * MINUTE_MS
@@ -28,6 +28,19 @@ export type FailedPieces = {
    * database is away, because then all pieces fail.
    */
   fail(ids: number[], error: unknown, startedMs: number, details: object): void
+}
+
+/**
+ * The time until the first piece of a job that is left out now is due again; undefined if there is none. A part of a job has the name of the job
+ * with one of its own: `retention.mail`.
+ */
+export function untilNextPieceMs({ db, clock }: Ctx, name: string): number | undefined {
+  const now = clock.now().getTime()
+  const ofParts = [...(states.get(db) ?? [])].filter(([part]) => part === name || part.startsWith(`${name}.`))
+  const waits = ofParts.flatMap(([, failed]) =>
+    [...failed.values()].filter(({ atMs, waitMs }) => atMs <= now && now < atMs + waitMs).map(({ atMs, waitMs }) => atMs + waitMs - now),
+  )
+  return waits.length === 0 ? undefined : Math.min(...waits)
 }
 
 /** What failed in a job of this process on a database. */

@@ -3,6 +3,8 @@ import { SOON } from '../../../test/wait.ts'
 import { world } from '../../../test/world.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/times.ts'
+import type { Ctx } from '../runtime/ctx.ts'
+import { failedPiecesOf } from './failed-pieces.ts'
 import { job, startJobs } from './jobs.ts'
 
 const hourly = () => HOUR_MS
@@ -199,4 +201,28 @@ test.each([{}, { gatherMs: 100 }])('a job that is woken after the clock was set 
     w.advance(100)
     expect(runs).toBe(2)
   }, SOON)
+})
+
+test('a job of which a piece failed tries that piece again when it is due, although it looks for work once an hour only', async () => {
+  await using w = await world({ own: true })
+  const [asleep, tried] = [vi.fn(), vi.fn()]
+  const sleep: Clock['sleep'] = (ms, signal) => {
+    asleep()
+    return w.clock.sleep(ms, signal)
+  }
+  const run = async (ctx: Ctx) => {
+    // A part of a job has failures of its own, under its name.
+    const failed = failedPiecesOf(ctx, { name: 'tidying.mail' })
+    if (failed.leftOut().includes(7)) return 0
+    tried()
+    failed.fail([7], new Error('no'), performance.now(), {})
+    return 0
+  }
+  const tidying = job({ name: 'tidying', idleMs: HOUR_MS, run })
+  await using _ = startJobs({ ...w.ctx, clock: { ...w.clock, sleep } }, [tidying], hourly)
+  for (const times of [1, 2, 3]) {
+    await vi.waitFor(() => expect(asleep).toHaveBeenCalledTimes(times), SOON)
+    expect(tried).toHaveBeenCalledTimes(times)
+    w.advance('15 seconds')
+  }
 })

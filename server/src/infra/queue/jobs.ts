@@ -4,6 +4,8 @@
  * it is woken, or until its next work is due. It also looks now and then without a reason, in case a wake-up was lost.
  */
 import { type Ctx, type JobName, quickly } from '../runtime/ctx.ts'
+import { untilNextPieceMs } from './failed-pieces.ts'
+import { RETRY_FIRST_MS, retryAfterMs } from './retry-after.ts'
 
 /**
  * Work that was begun: how many pieces, and when all of it is finished. Its end wakes the job, unless it does so itself when there may be more
@@ -30,12 +32,6 @@ export type Job = {
 
 /** Declares a job. */
 export const job = (definition: Job): Job => definition
-
-const RETRY_FIRST_MS = 250
-const RETRY_MAX_MS = 15_000
-
-/** The wait after so many failures in a row. */
-export const retryAfterMs = (failures: number): number => Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures)
 
 /** Runs one batch of a job to its end. Returns the number of pieces of work. */
 export async function runToEnd(job: Job, ctx: Ctx, signal: AbortSignal): Promise<number> {
@@ -112,11 +108,14 @@ async function run(outer: Ctx, job: Job, loop: Loop, stop: AbortSignal, pollMs: 
   await Promise.all(loop.inFlight)
 }
 
-/** The time until the next work is due or, if it is due and could not be done, until the next try; limited by the safety net. */
-function waitMs({ clock }: Ctx, { idleMs, retryMs = RETRY_FIRST_MS }: Job, nextAt: Date | null, pollMs: number): number {
-  const longest = idleMs ?? pollMs
+/**
+ * The time until the next work is due or, if it is due and could not be done, until the next try; limited by the safety net, and by when a piece
+ * that failed is to be tried again.
+ */
+function waitMs(ctx: Ctx, { name, idleMs, retryMs = RETRY_FIRST_MS }: Job, nextAt: Date | null, pollMs: number): number {
+  const longest = Math.min(idleMs ?? pollMs, untilNextPieceMs(ctx, name) ?? Number.POSITIVE_INFINITY)
   if (!nextAt) return longest
-  const untilDue = nextAt.getTime() - clock.now().getTime()
+  const untilDue = nextAt.getTime() - ctx.clock.now().getTime()
   return Math.min(longest, untilDue > 0 ? untilDue : retryMs)
 }
 
