@@ -1,5 +1,5 @@
 /** What a restore does so that nothing is sent a second time. */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { temporaryDir } from '../../test/child-server.ts'
@@ -52,4 +52,19 @@ test('email that was in the mail queue at the backup and delivered afterwards is
   await restored.drain()
   expect(accepted()).toHaveLength(2)
   expect(await rowsOf(target, 'select count(*)::int as waiting from mail_recipients where is_held')).toEqual([{ waiting: 0 }])
+})
+
+test('a backup of a newer release changes nothing in DATA_DIR, where the embedded PostgreSQL would be', async () => {
+  await using dir = await temporaryDir()
+  await using w = await world()
+  const [folder, dataDir] = [join(dir.path, 'backup'), join(dir.path, 'data')]
+  await mkdir(dataDir)
+  await backUp([folder], { ...ENV, DATABASE_URL: w.databaseUrl, DATA_DIR: dataDir })
+  const manifest = join(folder, 'backup.json')
+  await writeFile(manifest, (await readFile(manifest, 'utf8')).replace(/"schema_version": \d+/, '"schema_version": 9999'))
+  await expect(restore([folder], { ...ENV, DATA_DIR: dataDir })).rejects.toThrow('The backup comes from a newer release')
+  expect(await readdir(dataDir)).toEqual([])
+  const absent = join(dir.path, 'absent')
+  await expect(restore([folder], { ...ENV, DATA_DIR: absent })).rejects.toThrow('The backup comes from a newer release')
+  expect(await readdir(dir.path)).not.toContain('absent')
 })

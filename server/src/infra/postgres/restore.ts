@@ -49,8 +49,16 @@ const HOLD_MAIL = `
   select id, 'project', '', now() from projects where deleted_at is null
   on conflict do nothing`
 
-/** Throws `StartError` if a file of the backup is missing or was changed. Reads all of them, and changes nothing. */
-export async function checkBackup({ tables }: DatabaseBackup, folder: string): Promise<void> {
+/**
+ * Throws `StartError` if the backup is of a newer release, or if a file of it is missing or was changed. Reads all of them, and changes
+ * nothing.
+ */
+export async function checkBackup({ tables, schema_version }: DatabaseBackup, folder: string): Promise<void> {
+  const newest = newestVersion()
+  if (schema_version > newest)
+    throw new StartError(
+      `The backup comes from a newer release of Carillon (schema ${schema_version}; this one supports ${newest}). Upgrade Carillon first.`,
+    )
   for (const { name, sha256 } of tables) {
     const hash = createHash('sha256')
     const file = tableFile(name)
@@ -62,15 +70,10 @@ export async function checkBackup({ tables }: DatabaseBackup, folder: string): P
 }
 
 /**
- * Restores the database, in which email of every project is paused. Throws `StartError` without changes if it has tables, or if the backup is of a newer release. Returns the tables
+ * Restores the database, in which email of every project is paused. Throws `StartError` without changes if it has tables. Returns the tables
  * of the backup that are left out, because they do not belong to Carillon.
  */
 export async function restoreDatabase(url: string, backup: DatabaseBackup, folder: string, log: Log): Promise<string[]> {
-  const newest = newestVersion()
-  if (backup.schema_version > newest)
-    throw new StartError(
-      `The backup comes from a newer release of Carillon (schema ${backup.schema_version}; this one supports ${newest}). Upgrade Carillon first.`,
-    )
   await withConnection(url, CONNECTION, async (client) => {
     const { rows } = await client.query(
       `select from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`,
