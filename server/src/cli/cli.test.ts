@@ -111,6 +111,9 @@ test('no key is created for a project that was deleted, but one of its organisat
   try {
     for (const scope of ['secret', 'public'])
       await expect(printed(['keys', 'create', '--scope', scope])).rejects.toThrow('There is no project.')
+    const [project] = await rowsOf<{ id: number }>(env.DATABASE_URL as string, 'select id::int from projects limit 1')
+    const named = ['keys', 'create', '--project', String(project?.id)]
+    await expect(printed(named)).rejects.toThrow('This project was deleted')
     expect(await printed(['keys', 'create', '--scope', 'organisation', '--role', 'owner'])).toMatch(/^ok_/)
   } finally {
     await database.query('update projects set deleted_at = null')

@@ -9,6 +9,7 @@ import { withCtx } from '../with-ctx.ts'
 import { projectOf } from './project.ts'
 
 const NO_PROJECT = 'There is no project. Create one in the console, or with a key of the organisation: `--scope organisation`.'
+const DELETED = 'This project was deleted, and a key of it would not work. Choose another one.'
 
 /** Creates an API key. Needs access to the database instead of a key. */
 export const run: Command['run'] = async (args, env) => {
@@ -16,7 +17,7 @@ export const run: Command['run'] = async (args, env) => {
   const wanted = checked(scope, role)
   await withCtx(env, async (ctx) => {
     const owner = await projectOf(ctx, project)
-    if (owner.is_deleted && wanted.scope !== 'organisation') throw new CommandError(NO_PROJECT)
+    if (owner.is_deleted && wanted.scope !== 'organisation') throw new CommandError(project === undefined ? NO_PROJECT : DELETED)
     const value = generateKey(wanted.prefix, ctx.secrets.random)
     const organisationId = owner.organization_id as OrganisationId
     const projectId = wanted.scope === 'organisation' ? null : owner.id

@@ -10,6 +10,7 @@ export { claimAlone, eachAlone, eachFoundAlone, eachProjectAlone, failedIn, ofPr
 export { ERASE_PROJECTS } from './job-names.ts'
 export {
   findFirstProject,
+  findNamedProject,
   findOrganisation,
   insertOrganisation,
   isFirstOrganisation,

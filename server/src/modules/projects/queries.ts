@@ -107,12 +107,16 @@ export const projectsOf = (ctx: Ctx, organisationId: OrganisationId) =>
         order by lower(name), id`,
   )
 
-const FirstProject = Type.Object({ id: IdOf<ProjectId>(), organization_id: IdOf<OrganisationId>(), is_deleted: Type.Boolean() })
+const OwnerRow = Type.Object({ id: IdOf<ProjectId>(), organization_id: IdOf<OrganisationId>(), is_deleted: Type.Boolean() })
+
+/** A project, also one that was deleted. */
+export const findNamedProject = (ctx: Ctx, id: ProjectId) =>
+  ctx.db.first(OwnerRow, sql`select id, organization_id, deleted_at is not null as is_deleted from projects where id = ${id}`)
 
 /** The oldest project, one that was deleted only if there is no other. The bootstrap keys belong to it. */
 export const findFirstProject = (ctx: Ctx) =>
   ctx.db.first(
-    FirstProject,
+    OwnerRow,
     sql`select id, organization_id, deleted_at is not null as is_deleted from projects order by deleted_at is not null, id limit 1`,
   )
 
