@@ -1,14 +1,15 @@
 /** Importing users from files and undoing that: batch by batch, each one transaction. */
 
 import { eraseOtherData } from './erasures.ts'
-import { type Ctx, type InTx, inClaim } from './infra/runtime/ctx.ts'
+import type { Started } from './infra/queue/jobs.ts'
+import { type Ctx, type InTx, inClaim, inTx } from './infra/runtime/ctx.ts'
 import { CHANNELS } from './lib/channels.ts'
+import type { ProjectId } from './lib/ids.ts'
 import { usersWithEvents } from './modules/events/index.ts'
 import {
   claimImportBatch,
   claimUndo,
   countFailedBatch,
-  countFailedUndo,
   type DueImport,
   finishImportBatch,
   type ImportToUndo,
@@ -17,9 +18,10 @@ import {
   type ReadImport,
   readImport,
   saveImportedUsers,
+  UNDO_IMPORT,
   undoChanges,
 } from './modules/imports/index.ts'
-import { inEachProject, inProject } from './modules/projects/index.ts'
+import { eachFoundAlone, failedIn, inEachProject, inProject } from './modules/projects/index.ts'
 import { eraseUsers as eraseUserRows, unlinkRemoved } from './modules/users/index.ts'
 import { onUsersChanged, onUsersImported } from './user-changes.ts'
 
@@ -53,8 +55,17 @@ async function importBatch(ctx: InTx, read: ReadImport): Promise<number> {
   return 1
 }
 
-/** Undoes imports: one batch for each project that has one to undo. */
-export const undoImports = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await importsToUndo(ctx), undoBatch, countFailedUndo)
+/**
+ * Undoes imports: one batch for each project that has one to undo. A project of which one fails is left out for a time, with its older imports:
+ * what it changed is restored last.
+ */
+export async function undoImports(ctx: Ctx): Promise<Started> {
+  const find = async (leftOut: ProjectId[]) => (await importsToUndo(ctx, leftOut)).map((due) => ({ ...due, ids: [due.project_id] }))
+  const done = await eachFoundAlone(ctx, UNDO_IMPORT, find, (ctx, due) => inTx(ctx, (ctx) => undoBatch(ctx, due)))
+  // Now, if some wait for the ingest queue.
+  const hasMore = done === 0 && (await find(failedIn<ProjectId>(ctx, UNDO_IMPORT))).length > 0
+  return { done, finished: Promise.resolve(), nextAt: hasMore ? ctx.clock.now() : null }
+}
 
 async function undoBatch(ctx: InTx, due: ImportToUndo): Promise<number> {
   const batch = await claimUndo(ctx, due)

@@ -13,5 +13,5 @@ export { type DueImport, importsDue, nextImportAt, oldestImportPosition, unfinis
 export { importRoutes } from './routes.ts'
 export { importsOf } from './service.ts'
 export { deleteChangesOf, type ImportToUndo, importsToUndo, nextUndoAt } from './undo.queries.ts'
-export { claimUndo, countFailedUndo, undoChanges } from './undo.ts'
+export { claimUndo, undoChanges } from './undo.ts'
 export { importStores } from './user-data.queries.ts'

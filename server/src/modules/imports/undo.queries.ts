@@ -47,12 +47,17 @@ export const requestUndo = (ctx: ProjectCtx, id: ImportId, endedSince: Date) =>
 const DueRow = Type.Object({ id: IdOf<ImportId>(), project_id: IdOf<ProjectId>() })
 export type ImportToUndo = Static<typeof DueRow>
 
-/** The newest import of each project that is to be undone: what it changed may have been changed by older ones before. */
-export const importsToUndo = (ctx: Ctx) =>
-  ctx.db.many(DueRow, sql`select distinct on (project_id) id, project_id from imports where state = 'undoing' order by project_id, id desc`)
+/** The newest import of each project that is to be undone, except for these projects: what it changed may have been changed by older ones before. */
+export const importsToUndo = (ctx: Ctx, leftOut: ProjectId[]) =>
+  ctx.db.many(
+    DueRow,
+    sql`select distinct on (project_id) id, project_id from imports
+        where state = 'undoing' and project_id <> all(${leftOut}::bigint[])
+        order by project_id, id desc`,
+  )
 
 /** When the next batch is due: now, if an import is to be undone, because the batch may have to wait for the ingest queue. */
-export const nextUndoAt = async (ctx: Ctx): Promise<Date | null> => ((await importsToUndo(ctx)).length > 0 ? ctx.clock.now() : null)
+export const nextUndoAt = async (ctx: Ctx): Promise<Date | null> => ((await importsToUndo(ctx, [])).length > 0 ? ctx.clock.now() : null)
 
 const UndoneImport = Type.Object({ id: IdOf<ImportId>(), list_id: IdOf<ListId>() })
 export type UndoneImport = Static<typeof UndoneImport>

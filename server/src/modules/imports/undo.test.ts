@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { failingAfter } from '../../../test/failing-saves.ts'
+import { failingAfter, failSaves } from '../../../test/failing-saves.ts'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { undoImports } from '../../import-batches.ts'
-import { nextUndoAt } from './index.ts'
 
 const BATCH = '/api/client/users/batch'
 
@@ -103,10 +102,9 @@ describe('undoing an import', () => {
     await w.post('/api/client/events', [{ external_id: 'kim', name: 'login' }])
     w.advance('2 seconds')
     await w.post(`${path}/undo`)
-    expect(await undoImports(w.ctx)).toBe(0)
-    expect(await nextUndoAt(w.ctx)).toEqual(w.clock.now())
+    expect(await undoImports(w.ctx)).toMatchObject({ done: 0, nextAt: w.clock.now() })
     await w.drain()
-    expect(await nextUndoAt(w.ctx)).toBeNull()
+    expect(await undoImports(w.ctx)).toMatchObject({ done: 0, nextAt: null })
     expect((await w.get(path)).body).toMatchObject({ state: 'undone', removed: 600 })
   })
 
@@ -289,4 +287,24 @@ describe('an undo that is interrupted', () => {
     expect((await user(w, 'old7')).data).toEqual({ plan: 'pro' })
     expect((await w.get(`/api/client/lists/${list}`)).body.users_count).toBe(0)
   })
+})
+
+test('an undo that fails is left out for a time, and not begun again and again under the lock on lists', async () => {
+  await using w = await world({ own: true })
+  const list = await staticList(w)
+  const older = await imported(w, list, 'external_id\nana\n')
+  const newer = await imported(w, list, 'external_id\nben\n')
+  for (const path of [older, newer]) await w.post(`${path}/undo`)
+  {
+    await using _ = await failSaves(w, { table: 'import_changes', on: 'delete', when: 'true' })
+    await undoImports(w.ctx)
+  }
+  // Nor does the older one go first: what it changed is restored last.
+  await undoImports(w.ctx)
+  for (const path of [older, newer]) expect((await w.get(path)).body.state).toBe('undoing')
+  expect(await names(w)).toEqual(['ana', 'ben'])
+  w.advance('1 minute')
+  await w.drain()
+  for (const path of [older, newer]) expect((await w.get(path)).body.state).toBe('undone')
+  expect(await names(w)).toEqual([])
 })

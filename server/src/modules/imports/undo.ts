@@ -3,8 +3,7 @@
  * since stays. The recorded changes are undone from the last one to the first, a batch in one transaction that also deletes them, so that
  * each is undone once, even if a process dies.
  */
-import { isDatabaseAway } from '../../infra/postgres/database-away.ts'
-import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
+import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { lockLists, membersElsewhere, removeMembersSince } from '../lists/index.ts'
 import { usersWithConsent, withdrawImported } from '../subscriptions/index.ts'
@@ -123,10 +122,3 @@ function decide(changes: queries.ChangeRow[], users: Map<UserId, UserRow>, mayRe
 /** `data` with these members; null removes one. */
 const withMembers = (data: Record<string, unknown>, members: Record<string, unknown> = {}): Record<string, unknown> =>
   Object.fromEntries(Object.entries({ ...data, ...members }).filter(([, value]) => value !== null))
-
-/** Logs a batch that could not be undone; it is tried again. Throws if the database was unavailable. */
-export async function countFailedUndo(ctx: Ctx, due: queries.ImportToUndo, error: unknown): Promise<0> {
-  if (isDatabaseAway(error)) throw error
-  ctx.log.error({ err: error, project_id: due.project_id, import_id: due.id }, 'undoing an import failed')
-  return 0
-}
