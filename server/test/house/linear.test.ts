@@ -21,11 +21,14 @@ import * as conditions from '../../src/modules/rules/conditions/index.ts'
 import * as operators from '../../src/modules/rules/operators/index.ts'
 import { readKeyword } from '../../src/modules/subscriptions/read-keyword.ts'
 import { isMailbox, splitAddresses } from '../../src/modules/templates/kinds/email.ts'
+import { applyProfile, noUsers } from '../../src/modules/users/identity.ts'
 import { checkItem } from '../../src/modules/users/index.ts'
 import { routes } from '../all-routes.ts'
+import { ratioOf } from '../cpu-time.ts'
 import { slowTexts } from './adversarial.ts'
 
 const LENGTH = 1_048_576
+const NOON = new Date('2026-11-28T12:00:00.000Z')
 
 type Json = Record<string, any>
 
@@ -142,4 +145,24 @@ describe('what reads a whole text takes linear time:', () => {
   test.each(readers)('%s', (name, read) => {
     expect(slowTexts(name, (text) => attempt(() => read(text)), LENGTH)).toEqual([])
   })
+})
+
+/** As many members as asked for, each with a name of its own. */
+const numbered = (prefix: string, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, number) => [`${prefix}m${number}`, 1]))
+
+test.each<[string, (count: number) => unknown]>([
+  ['checking values at paths', (count) => checkItem({ external_id: 'kim', ...numbered('data.', count) })],
+  ['checking values at paths into one object', (count) => checkItem({ external_id: 'kim', ...numbered('data.a.', count) })],
+  [
+    'setting values at paths',
+    (count) => applyProfile(noUsers(), { external_id: 'kim', paths: numbered('data.a.', count) }, NOON, () => null),
+  ],
+])('%s takes linear time', (_, run) => {
+  expect(
+    ratioOf(
+      (text) => run(text.length / 250),
+      (length) => ' '.repeat(length),
+    ),
+  ).toBeLessThan(3)
 })

@@ -1,6 +1,5 @@
 /** The first rows of a dry run as they would be stored, to check the mapping and the formats by eye. */
-import { pathOf, withValueAt } from '../../lib/attribute-paths.ts'
-import { type Profile, type UserRecord, withoutKeys } from '../users/index.ts'
+import { type Profile, type UserRecord, withoutKeys, withValuesAtPaths } from '../users/index.ts'
 import type { Outcome } from './outcomes.ts'
 import type { FirstRow } from './schema.ts'
 
@@ -27,8 +26,8 @@ const FIELDS = ['external_id', 'anonymous_id', 'email', 'phone', 'timezone', 'lo
 function givenPart(profile: Profile, user: UserRecord): Omit<FirstRow, 'line'> {
   const fields = FIELDS.flatMap((name) => (profile[name] === undefined ? [] : [[name, user[name]]]))
   const keys = Object.keys(profile.data ?? {})
-  let data = Object.fromEntries(Object.entries(user.data).filter(([key]) => keys.includes(key)))
-  for (const [path, value] of Object.entries(profile.paths ?? {})) data = withValueAt(data, pathOf(path) ?? [], value)
+  const stored = Object.fromEntries(Object.entries(user.data).filter(([key]) => keys.includes(key)))
+  const data = withValuesAtPaths(stored, profile.paths ?? {})
   return { ...Object.fromEntries(fields), ...(Object.keys(data).length > 0 && { data }) }
 }
 

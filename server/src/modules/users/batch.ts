@@ -1,6 +1,6 @@
 /** The items of a batch. Each is checked separately and gets its own result. */
 import type { ProjectDefaults } from '../../infra/runtime/ctx.ts'
-import { isPathLike, pathOf, withValueAt } from '../../lib/attribute-paths.ts'
+import { isPathLike, pathOf, withValuesAt } from '../../lib/attribute-paths.ts'
 import type { Fault } from '../../lib/errors.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
@@ -67,13 +67,13 @@ export function toProfile(item: UserUpsert): Profile {
 
 /** The faults of the members that are paths. Their values have the limits of `data` (D-F-6). */
 export function pathFaults(item: object): Fault[] {
-  const paths = Object.keys(item).filter(isPathLike)
-  const wrong = paths.flatMap((param): Fault[] =>
+  const paths = Object.entries(item).filter(([name]) => isPathLike(name))
+  const wrong = paths.flatMap(([param]): Fault[] =>
     pathOf(param) ? [] : [{ code: 'parameter_invalid_format', param, message: notPath(param) }],
   )
   if (paths.length === 0 || wrong.length > 0) return wrong
-  const values = paths.reduce((data, path) => withValueAt(data, pathOf(path) ?? [], (item as Record<string, unknown>)[path]), {})
-  const problem = freeFormProblem(values, DATA_BYTES_MAX)
+  const values = paths.map(([path, value]) => [pathOf(path) ?? [], value] as const)
+  const problem = freeFormProblem(withValuesAt({}, values), DATA_BYTES_MAX)
   return problem ? [{ code: 'validation_failed', param: 'data', message: `Together, the values inside \`data\` ${problem}.` }] : []
 }
 

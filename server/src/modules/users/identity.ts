@@ -2,7 +2,7 @@
  * Identity resolution: finds the user that ids belong to, and updates, creates, links, promotes or merges users (D-USER-1). Pure: it works
  * on users in memory, item by item. The service loads them before and saves what changed afterwards.
  */
-import { pathOf, withValueAt } from '../../lib/attribute-paths.ts'
+import { pathOf, withValuesAt } from '../../lib/attribute-paths.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { freeFormProblem } from '../../lib/validate.ts'
@@ -160,11 +160,17 @@ function dataProblem(before: Record<string, unknown>, after: Record<string, unkn
 }
 
 /** The data of a user after an item: its `data` is merged, then its values at paths are set (D-USER-4). */
-function dataAfter(old: Record<string, unknown>, { data, paths = {} }: Profile): Record<string, unknown> {
-  let after = data ? mergeData(old, data) : old
-  for (const [path, value] of Object.entries(paths)) after = withValueAt(after, pathOf(path) ?? [], value)
-  return after
+function dataAfter(old: Record<string, unknown>, { data, paths }: Profile): Record<string, unknown> {
+  const after = data ? mergeData(old, data) : old
+  return paths ? withValuesAtPaths(after, paths) : after
 }
+
+/** The data with these values at their paths, which were checked. */
+export const withValuesAtPaths = (data: Record<string, unknown>, paths: Record<string, unknown>): Record<string, unknown> =>
+  withValuesAt(
+    data,
+    Object.entries(paths).map(([path, value]) => [pathOf(path) ?? [], value]),
+  )
 
 /** Merges the top level: null removes a key, and nested values are replaced as a whole (D-USER-4). */
 export function mergeData(old: Record<string, unknown>, given: Record<string, unknown>): Record<string, unknown> {

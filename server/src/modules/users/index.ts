@@ -50,7 +50,7 @@ export {
   knownIds,
   knownIdsAhead,
 } from './identify-users.ts'
-export { mergeData, type Profile, sameJson, type UserRecord, type UserUpdate } from './identity.ts'
+export { mergeData, type Profile, sameJson, type UserRecord, type UserUpdate, withValuesAtPaths } from './identity.ts'
 export { ERASE } from './job-names.ts'
 export { userJobs } from './jobs.ts'
 export { MERGE_DELAY_MAX_MS, mergesAfter, mergesInto, mergesSince } from './merges.queries.ts'

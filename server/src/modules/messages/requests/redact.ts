@@ -1,5 +1,5 @@
 /** Keeps values of a request out of what is stored and shown (D-MSG-4). Pure. */
-import { pathOf, valueAt, withValueAt } from '../../../lib/attribute-paths.ts'
+import { pathOf, valueAt, withValueAt, withValuesAt } from '../../../lib/attribute-paths.ts'
 
 /** What is shown in place of a redacted value. */
 export const REDACTED = '[redacted]'
@@ -31,4 +31,7 @@ export function split(data: Data, paths: readonly string[]): { shown: Data; valu
 /** The data as it was, for rendering the message. */
 export const joined = (shown: Data, values: readonly [path: string, value: unknown][]): Data =>
   // In reverse: what was taken out last is put back first, below what was taken out before.
-  [...values].reverse().reduce((data, [path, value]) => withValueAt(data, pathOf(path) as string[], value), shown)
+  withValuesAt(
+    shown,
+    values.toReversed().map(([path, value]) => [pathOf(path) as string[], value]),
+  )
