@@ -66,6 +66,14 @@ export type ErrorReason =
 /** One problem of a request. `param` follows the grammar of D-ERR-1, such as `[3].email`. */
 export type Fault = { code: ErrorCode; param?: string; message: string }
 
+/** The fault at another param, which its message then names. */
+export const faultAt = (fault: Fault, param: string): Fault => ({
+  ...fault,
+  param,
+  // A function rather than a text: the caller chooses names, and `$&` in one would insert the match again.
+  message: fault.message.replace(`\`${fault.param}\``, () => `\`${param}\``),
+})
+
 export type ApiErrorOptions = {
   param?: string
   reason?: ErrorReason

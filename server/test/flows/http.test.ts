@@ -599,6 +599,22 @@ describe('errors (D-ERR-1, D-VAL)', () => {
     expect(headers['content-language']).toBe('en-AU')
   })
 
+  // `$&` in a replacement stands for what is replaced.
+  const NAME = '00'.padEnd(400, '$&')
+  test.each([
+    ['POST', '/api/client/events', [{ name: 'x', anonymous_id: 'a', [NAME]: 1 }]],
+    ['POST', '/api/client/events', [{ name: 'x', user: { [NAME]: 1 } }]],
+    ['PATCH', '/api/client/users', [{ external_id: 'a', [NAME]: 1 }]],
+    ['POST', '/api/client/lists', { name: 'x', type: 'dynamic', rule: { list: 1, [NAME]: 1 } }],
+    ['POST', '/api/client/messages', { user: { external_id: 'a', [`data..${NAME.slice(0, 200)}`]: 1 }, campaign: 'x' }],
+  ])('%s %s: a message about a name of the caller has at most 500 characters, and the name as it is', async (method, path, payload) => {
+    await using w = await world()
+    const { body } = await w.request(method, path, payload)
+    const messages: string[] = body.error.errors.map(({ message }: { message: string }) => message)
+    expect(messages.filter((message) => message.length > 500)).toEqual([])
+    expect(messages.join()).toContain(NAME.slice(0, 180))
+  })
+
   test('the utilities use the same envelope', async () => {
     await using w = await world()
     expect((await w.form('/api/ext/generic/data/generate/food', { count: '0' })).body).toMatchObject({

@@ -41,7 +41,7 @@ export function checkedSettings(name: ProviderName, given: Settings): Settings {
 }
 
 /** Adds `settings.` to the parameter in a message. */
-const inSettings = (param: string, message: string) => message.replaceAll(`\`${param}\``, `\`settings.${param}\``)
+const inSettings = (param: string, message: string) => message.replaceAll(`\`${param}\``, () => `\`settings.${param}\``)
 
 /** The names of the secret settings. */
 const secretNames = (name: ProviderName): string[] =>

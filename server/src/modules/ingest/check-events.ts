@@ -1,6 +1,6 @@
 /** Checks events when they are accepted, and reads them when they are applied. Pure. */
 import type { Caller, ProjectDefaults } from '../../infra/runtime/ctx.ts'
-import { ApiError, type ErrorReason, type Fault } from '../../lib/errors.ts'
+import { ApiError, type ErrorReason, type Fault, faultAt } from '../../lib/errors.ts'
 import { parseTime } from '../../lib/times.ts'
 import { checker, ITEM_ERRORS_MAX } from '../../lib/validate.ts'
 import type { AcceptedEvent } from '../events/index.ts'
@@ -17,11 +17,7 @@ function checkShape(item: unknown): ReturnType<typeof checkEventShape> {
 }
 
 /** The fault of a member of `user`, as one of the event. */
-const ofUser = (fault: Fault): Fault => ({
-  ...fault,
-  param: `user.${fault.param}`,
-  message: fault.message.replace(`\`${fault.param}\``, `\`user.${fault.param}\``),
-})
+const ofUser = (fault: Fault): Fault => faultAt(fault, `user.${fault.param}`)
 
 /** How far the clock of a device may be ahead. An event further in the future gets the time when it was received (D-EVT-3). */
 const SKEW_MS = 300_000
@@ -47,8 +43,7 @@ export function checkEvent(item: unknown, at: number, project: ProjectDefaults, 
 }
 
 function located(fault: Fault, at: number): Fault {
-  const param = fault.param === undefined || fault.param === 'body' ? `[${at}]` : `[${at}].${fault.param}`
-  return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
+  return faultAt(fault, fault.param === undefined || fault.param === 'body' ? `[${at}]` : `[${at}].${fault.param}`)
 }
 
 /** Without a user token, a publishable key can only send anonymous events that change no profile (D-PK-1). Throws 403 that names the others. */

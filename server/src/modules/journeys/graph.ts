@@ -55,7 +55,7 @@ export const ofSettings = (fault: Fault, key: string): Fault => renamed(fault, `
 const renamed = (fault: Fault, param: string): Fault => ({
   ...fault,
   param,
-  message: fault.message.replaceAll(`\`${fault.param}\``, `\`${param}\``),
+  message: fault.message.replaceAll(`\`${fault.param}\``, () => `\`${param}\``),
 })
 
 function childFaults(steps: Step[]): Fault[] {

@@ -90,5 +90,5 @@ function conditionFaults(value: object, path: string): Fault[] {
 /** Replaces the param of a fault, which is relative to the condition, by the full path. `body` stands for the condition itself. */
 function withFullPath({ code, param = 'body', message }: Fault, path: string): Fault {
   const full = param === 'body' ? path : `${path}.${param}`
-  return { code, param: full, message: message.replaceAll(`\`${param}\``, `\`${full}\``) }
+  return { code, param: full, message: message.replaceAll(`\`${param}\``, () => `\`${full}\``) }
 }

@@ -1,7 +1,7 @@
 /** The items of a batch. Each is checked separately and gets its own result. */
 import type { ProjectDefaults } from '../../infra/runtime/ctx.ts'
 import { isPathLike, pathOf, withValuesAt } from '../../lib/attribute-paths.ts'
-import type { Fault } from '../../lib/errors.ts'
+import { type Fault, faultAt } from '../../lib/errors.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
@@ -114,8 +114,7 @@ function located(fault: Fault, at: number): Fault {
   if (fault.code === 'resource_missing') {
     return { code: 'parameter_missing', param: `[${at}]`, message: `The item at \`[${at}]\` needs \`external_id\` or \`anonymous_id\`.` }
   }
-  const param = fault.param === undefined || fault.param === 'body' ? `[${at}]` : `[${at}].${fault.param}`
-  return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
+  return faultAt(fault, fault.param === undefined || fault.param === 'body' ? `[${at}]` : `[${at}].${fault.param}`)
 }
 
 /** The body of the reply: a result for each item, in the order of the request. */

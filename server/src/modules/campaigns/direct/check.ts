@@ -1,5 +1,5 @@
 /** Checks messages that requests ask for, as far as that is possible without the database. Pure. */
-import type { Fault } from '../../../lib/errors.ts'
+import { type Fault, faultAt } from '../../../lib/errors.ts'
 import { DAY_MS, parseTime } from '../../../lib/times.ts'
 import { checker, ITEM_ERRORS_MAX } from '../../../lib/validate.ts'
 import { pathsWithoutValue } from '../../messages/index.ts'
@@ -43,10 +43,7 @@ function sourceFaults({ campaign, campaign_id, content, subscription_id }: Messa
 }
 
 function userFaults({ user }: MessageInput): Fault[] {
-  const paths = pathFaults(user).map((fault) => {
-    const param = `user.${fault.param}`
-    return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
-  })
+  const paths = pathFaults(user).map((fault) => faultAt(fault, `user.${fault.param}`))
   if (typeof user.external_id === 'string' || typeof user.anonymous_id === 'string') return paths
   return [
     { code: 'parameter_missing', param: 'user.external_id', message: 'One of `user.external_id`, `user.anonymous_id` is required.' },

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
-import { ApiError, type Fault, notOfProject } from '../../../lib/errors.ts'
+import { ApiError, type Fault, faultAt, notOfProject } from '../../../lib/errors.ts'
 import type { SubscriptionId } from '../../../lib/ids.ts'
 import { normaliseLocale } from '../../../lib/locales.ts'
 import { type Channel, distinct } from '../../../lib/shapes.ts'
@@ -167,6 +167,5 @@ async function compiledOrFaults(ctx: ProjectCtx, channel: Channel, locale: strin
 /** The fault with the place of the content in the request. */
 function inContent({ param, message, code }: Fault): Fault {
   if (param === undefined) return { code, param: 'content', message }
-  const within = param === 'body' ? 'content' : `content.${param}`
-  return { code, param: within, message: message.replace(`\`${param}\``, `\`${within}\``) }
+  return faultAt({ code, param, message }, param === 'body' ? 'content' : `content.${param}`)
 }

@@ -68,7 +68,7 @@ const HOLDER = 'tests'
 /** The faults of tests at `param`. */
 export function testFaults(where: readonly EventTest[] | undefined, param: string): Fault[] {
   if (where === undefined) return []
-  const put = (text: string) => text.replaceAll(`${HOLDER}.where`, param)
+  const put = (text: string) => text.replaceAll(`${HOLDER}.where`, () => param)
   return checkRule({ event: 'event', where }, HOLDER).map((fault) => ({
     ...fault,
     param: put(fault.param ?? HOLDER),
