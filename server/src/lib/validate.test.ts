@@ -30,3 +30,25 @@ test('keys of a free-form object are measured in code points', () => {
   expect(freeFormProblem({ ['😀'.repeat(255)]: 0 }, 65_536)).toBeNull()
   expect(freeFormProblem({ ['😀'.repeat(256)]: 0 }, 65_536)).toBe('may only have keys of 1 to 255 characters')
 })
+
+test.each([
+  [1, 1],
+  [-0.5, 4],
+  [123_456_789_012_345_680_000, 21],
+  [1e21, 22],
+  [-1e21, 23],
+  [1.5e308, 309],
+  [1e-7, 9],
+  [-1.25e-7, 12],
+  [5e-324, 326],
+])('the number %d takes %d bytes in free-form data, as PostgreSQL writes it', (number, bytes) => {
+  // The name and the brackets take six.
+  expect(freeFormProblem({ a: number }, bytes + 6)).toBeNull()
+  expect(freeFormProblem({ a: number }, bytes + 5)).toMatch(/^may take at most/)
+  expect(freeFormProblem({ a: [{ b: number }, 'e+e-'] }, bytes + 21)).toBeNull()
+  expect(freeFormProblem({ a: [{ b: number }, 'e+e-'] }, bytes + 20)).toMatch(/^may take at most/)
+})
+
+test('a text that looks like a number with an exponent takes its own length', () => {
+  expect(freeFormProblem({ a: '1e+308' }, 14)).toBeNull()
+})

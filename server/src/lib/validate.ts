@@ -6,6 +6,7 @@ import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction 
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Fault } from './errors.ts'
 import { formats } from './formats.ts'
+import { jsonBytes } from './json-bytes.ts'
 import { isBlank, isLongerThan, trimWhiteSpace } from './text.ts'
 
 /** Checks a value and returns all of its faults. Trims strings with `trim` in place. */
@@ -98,12 +99,6 @@ export function freeFormProblem(value: object, bytesMax: number, keysMax = 0): s
   if (isTooDeep(value)) return `may be nested at most ${FREE_FORM_DEPTH_MAX} levels deep`
   if (jsonBytes(value, bytesMax) > bytesMax) return `may take at most ${bytesMax / 1024} KiB`
   return null
-}
-
-// A string of n UTF-16 units takes at most 3n bytes, so most objects need no exact count.
-function jsonBytes(value: object, bytesMax: number): number {
-  const text = JSON.stringify(value)
-  return text.length * 3 <= bytesMax ? text.length : Buffer.byteLength(text)
 }
 
 /** Is a value nested deeper than a free-form object may be? */

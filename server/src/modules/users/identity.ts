@@ -5,6 +5,7 @@
 import { pathOf, withValuesAt } from '../../lib/attribute-paths.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
+import { jsonBytes } from '../../lib/json-bytes.ts'
 import { freeFormProblem } from '../../lib/validate.ts'
 import { DATA_BYTES_MAX } from './schema.ts'
 
@@ -155,8 +156,7 @@ function changesOf(
 function dataProblem(before: Record<string, unknown>, after: Record<string, unknown>): string | null {
   const problem = freeFormProblem(after, DATA_BYTES_MAX)
   if (problem === null) return null
-  const bytes = Buffer.byteLength(JSON.stringify(before))
-  return freeFormProblem(after, Math.max(DATA_BYTES_MAX, bytes), Object.keys(before).length) && problem
+  return freeFormProblem(after, Math.max(DATA_BYTES_MAX, jsonBytes(before)), Object.keys(before).length) && problem
 }
 
 /** The data of a user after an item: its `data` is merged, then its values at paths are set (D-USER-4). */
