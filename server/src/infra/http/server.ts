@@ -4,6 +4,7 @@
  * → idempotency → parameters → the handler. Anything thrown becomes an error reply here.
  */
 
+import { METHODS as HTTP_METHODS } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
@@ -13,6 +14,7 @@ import { ulid } from '../../lib/ids.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import type { EventLoopLag } from '../runtime/event-loop-lag.ts'
+import { allowedAt } from './allowed.ts'
 import { begin } from './begin.ts'
 import { type CompiledRoute, compileRoute } from './compile.ts'
 import { limitConnections, timeLimits } from './connections.ts'
@@ -82,14 +84,17 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
       socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
     },
   })
-  // `serve` checks bodies and their media types, after the permissions.
-  for (const method of [...METHODS, 'OPTIONS']) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
-  app.setNotFoundHandler((request, reply) => fail(options, request, reply, routeMissing()))
+  // `serve` checks bodies and their media types, after the permissions; Fastify would first, also for methods that no route has.
+  for (const method of HTTP_METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.setErrorHandler((error, request, reply) => fail(options, request, reply, error))
   closeWhileDraining(app)
   limitConnections(app, ctx)
   const limits = createRateLimits(ctx.config)
-  addRoutes(app, options, { limits, live: createLiveReplies(app, ctx) })
+  const allowAt = allowedAt(addRoutes(app, options, { limits, live: createLiveReplies(app, ctx) }))
+  app.setNotFoundHandler((request, reply) => {
+    const allow = allowAt(request.url)
+    return fail(options, request, reply, allow === undefined ? routeMissing() : methodMissing(request.method, allow))
+  })
   addPublicPages(app, { ...options, limits, fail: (request, reply, error) => fail(options, request, reply, error) })
   return app
 }
@@ -110,10 +115,13 @@ function closeWhileDraining(app: FastifyInstance) {
 /** Shared by all routes of a server. */
 type Shared = { limits: RateLimits; live: LiveReplies }
 
-function addRoutes(app: FastifyInstance, options: HttpOptions, shared: Shared) {
+/** Returns the methods of each path, as `Allow` lists them. */
+function addRoutes(app: FastifyInstance, options: HttpOptions, shared: Shared): Map<string, string> {
+  const allowed = new Map<string, string>()
   for (const [path, compiled] of Map.groupBy(options.routes.map(compileRoute), ({ def }) => def.path)) {
     const url = path.replace(/\{(\w+)\}/g, ':$1')
     const allow = allowOf(compiled)
+    allowed.set(path, allow)
     const add = (method: string[], handler: (request: FastifyRequest, reply: FastifyReply) => Promise<void>) =>
       app.route({
         method,
@@ -127,6 +135,7 @@ function addRoutes(app: FastifyInstance, options: HttpOptions, shared: Shared) {
     add(others, (request, reply) => fail(options, request, reply, methodMissing(request.method, allow)))
     app.route({ method: 'OPTIONS', url, handler: (request, reply) => preflight(request, reply, compiled, allow) })
   }
+  return allowed
 }
 
 const methodsOf = ({ def }: CompiledRoute): string[] => (def.method === 'GET' ? ['GET', 'HEAD'] : [def.method])
