@@ -415,6 +415,12 @@ describe('methods and paths (D-HTTP-4)', () => {
     expect((await w.get(path)).body).toMatchObject({ code: 'parameter_invalid_format' })
   })
 
+  test.each([256, 4096, 4097, 10_000])('a user id of %i characters is 404', async (length) => {
+    await using w = await world()
+    const { status, body } = await w.get(`${USERS}/${'x'.repeat(length)}`)
+    expect([status, body.code]).toEqual([404, 'resource_missing'])
+  })
+
   test.each([
     ['abc', 400],
     ['1.0', 400],

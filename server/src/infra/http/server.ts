@@ -75,8 +75,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
       maxParamLength: PATH_PARAMETER_LENGTH_MAX,
       querystringParser: (text) => ({ text }),
     },
-    frameworkErrors: (_, request, reply) => {
-      void fail(options, request, reply, new ApiError('parameter_invalid_format', 'The percent-encoding of the path is malformed.'))
+    frameworkErrors: ({ code }, request, reply) => {
+      void fail(options, request, reply, code === 'FST_ERR_MAX_PARAM_LENGTH' ? parameterTooLong() : pathMalformed())
     },
     clientErrorHandler: (error, socket) => {
       if (!socket.writable) return
@@ -146,6 +146,10 @@ const allowOf = (routes: CompiledRoute[]) => [...routes.flatMap(methodsOf), 'OPT
 const hasEmptyParameter = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
 
 const routeMissing = () => new ApiError('resource_missing', 'This path does not exist. See /docs for the API.', { reason: 'route' })
+
+const parameterTooLong = () => new ApiError('resource_missing', 'Nothing with so long an identifier exists in this project.')
+
+const pathMalformed = () => new ApiError('parameter_invalid_format', 'The percent-encoding of the path is malformed.')
 
 const methodMissing = (method: string, allow: string) =>
   new ApiError('resource_missing', `${method} is not supported here. Use ${allow}.`, {
