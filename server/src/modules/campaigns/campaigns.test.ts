@@ -250,6 +250,39 @@ describe('create and read', () => {
 })
 
 describe('changes', () => {
+  test('a campaign that names what is gone is saved, but names nothing more that is gone and is not scheduled with it', async () => {
+    await using w = await world()
+    const [kept, gone, other] = [await makeList(w), await makeList(w), await makeList(w, w, w.clock.now())]
+    const provider = (await w.post('/api/client/providers', { name: 'Out', kind: 'sandbox', channel: 'email', settings: {} })).body.id
+    const domain = (await w.post('/api/client/domains', { host: 'links.bellbird.test' })).body.id
+    const body = { list_ids: [gone], exclusion_list_ids: [kept], provider_id: provider, custom_domain_id: domain }
+    const campaign = await ready(w, body)
+    expect(await w.delete(`/api/client/domains/${domain}`)).toMatchObject({ status: 204 })
+    expect(await w.delete(`/api/client/providers/${provider}`)).toMatchObject({ status: 204 })
+    expect(await w.delete(`/api/client/lists/${gone}`)).toMatchObject({ status: 204 })
+    expect(await w.patch(pathOf(campaign), { ...body, name: 'Summer' })).toMatchObject({ status: 200, body: { ...body, name: 'Summer' } })
+    expect(await w.patch(pathOf(campaign), { list_ids: [kept, gone] })).toMatchObject({ status: 200 })
+    const params = async (changes: object) =>
+      (await w.patch(pathOf(campaign), changes)).body.error.errors.map(({ param }: { param: string }) => param)
+    expect(await params({ list_ids: [gone, other], exclusion_list_ids: [gone] })).toEqual(['list_ids[1]', 'exclusion_list_ids[0]'])
+    expect(await params({ provider_id: provider + 1, custom_domain_id: domain + 1 })).toEqual(['provider_id', 'custom_domain_id'])
+    expect(await params({ state: 'scheduled' })).toEqual(['list_ids[1]'])
+    expect(await w.patch(pathOf(campaign), { state: 'scheduled', list_ids: [kept], exclusion_list_ids: [] })).toMatchObject({ status: 200 })
+  })
+
+  test('a trigger whose rule names an archived list is saved with it and not run with it', async () => {
+    await using w = await world()
+    const list = await makeList(w)
+    const event_rule = { user: { list } }
+    const campaign = await make(w, { type: 'trigger', event_name: 'bought', event_rule })
+    await w.put(templateOf(campaign, 'en'), html)
+    expect(await w.delete(`/api/client/lists/${list}`)).toMatchObject({ status: 204 })
+    expect(await w.patch(pathOf(campaign), { name: 'Thanks', event_rule })).toMatchObject({ status: 200, body: { name: 'Thanks' } })
+    const refused = { status: 422, body: { error: { param: 'event_rule.user.list' } } }
+    expect(await w.patch(pathOf(campaign), { event_rule: { user: { all: [{ list }] } } })).toMatchObject({ status: 422 })
+    expect(await w.patch(pathOf(campaign), { state: 'running' })).toMatchObject(refused)
+  })
+
   test('updated_at changes only if another member does', async () => {
     await using w = await world()
     const list = await makeList(w)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, faultsError, notOfProject } from '../../lib/errors.ts'
 import type { ListId, SubscriptionId } from '../../lib/ids.ts'
@@ -25,30 +26,36 @@ export async function referencedCampaigns(ctx: ProjectCtx, rules: unknown[]): Pr
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
 
-/** A fault for each reference of a write that does not exist or does not fit the campaign. */
+type References = Pick<CampaignFields, 'list_ids' | 'exclusion_list_ids' | 'event_rule' | 'provider_id' | 'custom_domain_id'>
+
+/**
+ * A fault for each reference of a write that does not exist or does not fit the campaign. What the campaign named before may be gone by now:
+ * a write that repeats it must not fail, since a draft is written as a whole.
+ */
 export async function referenceFaults(
   ctx: ProjectCtx,
   { type, channel }: Pick<CampaignRow, 'type' | 'channel'>,
   changes: CampaignChanges,
+  before?: References,
 ): Promise<Fault[]> {
   const { event_name, event_rule, provider_id, custom_domain_id } = changes
   const faults: Fault[] = []
   if (typeof event_name === 'string' && type === 'blast')
     faults.push(broken('event_name', 'Only campaigns of the type `trigger` are sent on an event. Omit `event_name`.'))
-  if (event_rule != null) faults.push(...(await ruleFaults(ctx, type, event_rule)))
-  if (typeof provider_id === 'number') {
+  if (event_rule != null && !isDeepStrictEqual(event_rule, before?.event_rule)) faults.push(...(await ruleFaults(ctx, type, event_rule)))
+  if (typeof provider_id === 'number' && provider_id !== before?.provider_id) {
     const provider = await findProvider(ctx, provider_id)
     if (!provider) faults.push(notOfProject('provider_id', 'a provider'))
     else if (provider.channel !== channel)
       faults.push(broken('provider_id', `The value of \`provider_id\` must be a provider for the channel \`${channel}\`.`))
   }
-  if (typeof custom_domain_id === 'number' && !(await findDomain(ctx, custom_domain_id)))
+  if (typeof custom_domain_id === 'number' && custom_domain_id !== before?.custom_domain_id && !(await findDomain(ctx, custom_domain_id)))
     faults.push(notOfProject('custom_domain_id', 'a domain'))
-  return [...faults, ...(await listFaults(ctx, changes))]
+  return [...faults, ...(await listFaults(ctx, changes, before))]
 }
 
-async function listFaults(ctx: ProjectCtx, changes: ListsNamed): Promise<Fault[]> {
-  const named = listsNamed(changes)
+async function listFaults(ctx: ProjectCtx, changes: ListsNamed, before: ListsNamed | undefined): Promise<Fault[]> {
+  const named = listsNamed(changes).filter(({ id, in: name }) => !before?.[name]?.includes(id))
   return named.length > 0 ? unknownLists(named, await listNames(ctx, idsOf(named))) : []
 }
 
@@ -77,8 +84,10 @@ const listsInRule = ({ event_rule }: Pick<Uses, 'event_rule'>): NamedList[] =>
 type ListsNamed = Pick<CampaignChanges, 'list_ids' | 'exclusion_list_ids'>
 type NamedList = { id: number; param: string }
 
-const listsNamed = (by: ListsNamed): NamedList[] =>
-  (['list_ids', 'exclusion_list_ids'] as const).flatMap((name) => (by[name] ?? []).map((id, at) => ({ id, param: `${name}[${at}]` })))
+const listsNamed = (by: ListsNamed): (NamedList & { in: keyof ListsNamed })[] =>
+  (['list_ids', 'exclusion_list_ids'] as const).flatMap((name) =>
+    (by[name] ?? []).map((id, at) => ({ id, param: `${name}[${at}]`, in: name })),
+  )
 
 const idsOf = (named: NamedList[]) => named.map(({ id }) => id)
 

@@ -91,7 +91,7 @@ export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: C
     const before = await lockEditable(ctx, id)
     refuse(directFaults(before, changes))
     await checkSubscription(ctx, before, changes)
-    refuse(await referenceFaults(ctx, before, changes))
+    refuse(await referenceFaults(ctx, before, changes, before))
     const after = applied(before.type, fieldsOf(before), changes)
     const row = isDeepStrictEqual(fieldsOf(before), after) ? before : await save(ctx, before, after)
     return { row, ...(changes.state === 'aborted' && { in_flight: await countInFlight(ctx, id) }) }

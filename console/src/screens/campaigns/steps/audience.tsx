@@ -5,6 +5,7 @@ import { useArrival } from '../../../parts/arrival.ts'
 import { useRead, useReadAll, useWrite } from '../../../parts/data.ts'
 import { useEdited } from '../../../parts/edited.ts'
 import { Failed } from '../../../parts/failed.tsx'
+import { withGone } from '../../../parts/gone.ts'
 import { LIVE_MS } from '../../../parts/live/interval.ts'
 import { Loading } from '../../../parts/loading.tsx'
 import { Card } from '../../../parts/page.tsx'
@@ -36,6 +37,7 @@ function Lists({ campaign, autosave }: StepProps) {
   const lists = data ?? []
   const number = new Intl.NumberFormat(i18n.language)
   const options = lists.map(({ id, name, users_count }) => ({ value: String(id), label: `${name} (${number.format(users_count)})` }))
+  const optionsOf = (ids: number[]) => (data ? withGone(options, ids, (id) => t('audience.gone', { id })) : options)
   const used = lists.filter(({ id }) => chosen.includes(id) || excluded.includes(id))
   const isReady = chosen.length > 0 && state === 'saved' && used.every(({ state }) => state === 'ready')
   const arrival = useArrival(read)
@@ -47,7 +49,7 @@ function Lists({ campaign, autosave }: StepProps) {
           <MultiSelect
             label={t('audience.lists')}
             description={t('audience.listsAbout')}
-            data={options}
+            data={optionsOf(chosen)}
             value={chosen.map(String)}
             onChange={(ids) => change({ ...draft, list_ids: ids.map(Number) })}
             searchable
@@ -57,7 +59,7 @@ function Lists({ campaign, autosave }: StepProps) {
           <MultiSelect
             label={t('audience.exclusions')}
             description={t('audience.exclusionsAbout')}
-            data={options}
+            data={optionsOf(excluded)}
             value={excluded.map(String)}
             onChange={(ids) => change({ ...draft, exclusion_list_ids: ids.map(Number) })}
             searchable

@@ -2,6 +2,7 @@ import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useArrival } from '../../../parts/arrival.ts'
 import { useRead } from '../../../parts/data.ts'
+import { withGone } from '../../../parts/gone.ts'
 import { Loading } from '../../../parts/loading.tsx'
 import { useMay } from '../../../session/project.tsx'
 import type { Draft } from '../draft.ts'
@@ -12,8 +13,12 @@ const query = { limit: 100 } as const
 
 type FieldsProps = { draft: Draft; change: (draft: Draft) => void }
 
-/** A choice is left out if there is nothing to choose from, unless it is kept in its place. */
+/** A choice is left out if there is nothing to choose from and nothing to remove, unless it is kept in its place. */
 type ChoiceProps = FieldsProps & { isKept: boolean }
+
+/** What can be chosen, and what was chosen and is gone. Until the first is read, nothing is known to be gone. */
+const optionsOf = (options: { value: string; label: string }[] | undefined, chosen: number | null | undefined, gone: string) =>
+  options ? withGone(options, typeof chosen === 'number' ? [chosen] : [], () => gone) : []
 
 /** The provider of the messages, their rate and deadline, and the parameters of their links. */
 export function DeliveryStep({ campaign: { channel }, autosave: { draft, change } }: StepProps) {
@@ -29,7 +34,7 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
     <div className="form pad narrow">
       {isAdmin && (
         <ProviderField
-          providers={(providers.data?.results ?? []).filter((provider) => provider.channel === channel)}
+          providers={providers.data?.results.filter((provider) => provider.channel === channel)}
           isKept={isEarly}
           draft={draft}
           change={change}
@@ -49,7 +54,7 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
       )}
       {hasLinks && (
         <>
-          <DomainField domains={domains.data?.results ?? []} isKept={isEarly} draft={draft} change={change} />
+          <DomainField domains={domains.data?.results} isKept={isEarly} draft={draft} change={change} />
           <UtmFields draft={draft} change={change} />
         </>
       )}
@@ -57,16 +62,20 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
   )
 }
 
-function ProviderField({ providers, isKept, draft, change }: ChoiceProps & { providers: { id: number; name: string; kind: string }[] }) {
+type ProvidersProps = ChoiceProps & { providers: { id: number; name: string; kind: string }[] | undefined }
+
+function ProviderField({ providers, isKept, draft, change }: ProvidersProps) {
   const { t } = useTranslation('campaigns')
-  if (providers.length === 0 && !isKept) return null
+  const read = providers?.map(({ id, name, kind }) => ({ value: String(id), label: `${name} · ${kind}` }))
+  const options = optionsOf(read, draft.provider_id, t('delivery.goneProvider'))
+  if (options.length === 0 && !isKept) return null
   return (
     <Select
       label={t('delivery.provider')}
       description={t('delivery.providerAbout')}
       placeholder={t('delivery.default')}
-      disabled={providers.length === 0}
-      data={providers.map(({ id, name, kind }) => ({ value: String(id), label: `${name} · ${kind}` }))}
+      disabled={options.length === 0}
+      data={options}
       value={draft.provider_id ? String(draft.provider_id) : null}
       clearable
       onChange={(id) => change({ ...draft, provider_id: id === null ? null : Number(id) })}
@@ -113,16 +122,20 @@ function RateFields({ draft, change }: FieldsProps) {
   )
 }
 
-function DomainField({ domains, isKept, draft, change }: ChoiceProps & { domains: { id: number; host: string }[] }) {
+type DomainsProps = ChoiceProps & { domains: { id: number; host: string }[] | undefined }
+
+function DomainField({ domains, isKept, draft, change }: DomainsProps) {
   const { t } = useTranslation('campaigns')
-  if (domains.length === 0 && !isKept) return null
+  const read = domains?.map(({ id, host }) => ({ value: String(id), label: host }))
+  const options = optionsOf(read, draft.custom_domain_id, t('delivery.goneDomain'))
+  if (options.length === 0 && !isKept) return null
   return (
     <Select
       label={t('delivery.domain')}
       description={t('delivery.domainAbout')}
       placeholder={t('delivery.default')}
-      disabled={domains.length === 0}
-      data={domains.map(({ id, host }) => ({ value: String(id), label: host }))}
+      disabled={options.length === 0}
+      data={options}
       value={draft.custom_domain_id ? String(draft.custom_domain_id) : null}
       clearable
       onChange={(id) => change({ ...draft, custom_domain_id: id === null ? null : Number(id) })}
