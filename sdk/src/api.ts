@@ -2326,7 +2326,7 @@ export interface paths {
         put?: never;
         /**
          * Publish the draft of a journey, or republish an earlier version
-         * @description The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise. Users are moved in the background. Until all of them have moved, another publication is refused.
+         * @description The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise. Users are moved in the background. Until all of them have moved, another publication is refused. With `If-Match`, the `ETag` of the steps, only the steps that you read are published.
          */
         post: operations["publishJourney"];
         delete?: never;
@@ -29150,6 +29150,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
+                "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -29224,6 +29226,7 @@ export interface operations {
             404: components["responses"]["Missing"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];

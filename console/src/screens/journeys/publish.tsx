@@ -1,8 +1,9 @@
-import type { CarillonError } from '@carillon/sdk'
+import { CarillonError } from '@carillon/sdk'
 import { Button, Modal, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { ifVersion } from '../../parts/autosave.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { keyOf, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
@@ -26,16 +27,18 @@ export function Publish({ journey, editing }: { journey: Journey; editing: Editi
   const { t } = useTranslation('journeys')
   const mayPublish = useMay('publisher')
   const [isOpen, setOpen] = useState(false)
-  const { autosave, graph, hasDraft } = editing
+  const [isChanged, setChanged] = useState(false)
+  const { autosave, graph, hasDraft, mayWrite } = editing
   if (editing.isBornLive) return editing.mayWrite ? <GoLive journey={journey} editing={editing} /> : null
   if (!mayPublish || !hasDraft || Object.keys(graph).length === 0) return null
   const open = () => {
+    setChanged(false)
     if (autosave.state !== 'saved') void autosave.saveNow()
     setOpen(true)
   }
   return (
     <>
-      <Button disabled={autosave.state === 'conflict' || autosave.state === 'failed'} onClick={open}>
+      <Button disabled={!mayWrite || autosave.state === 'conflict' || autosave.state === 'failed'} onClick={open}>
         {t('publish.open')}
       </Button>
       <Modal
@@ -45,8 +48,11 @@ export function Publish({ journey, editing }: { journey: Journey; editing: Editi
         title={t('publish.title', { name: journey.name })}
         closeButtonProps={{ 'aria-label': t('close') }}
       >
-        {isOpen && autosave.state !== 'saved' && <Unsaved autosave={autosave} />}
-        {isOpen && autosave.state === 'saved' && <PublishForm journeyId={journey.id} editing={editing} onDone={() => setOpen(false)} />}
+        <div role="alert">{isChanged && <p className="say wait">{t('publish.changed')}</p>}</div>
+        {isOpen && !isChanged && autosave.state !== 'saved' && <Unsaved autosave={autosave} />}
+        {isOpen && !isChanged && autosave.state === 'saved' && (
+          <PublishForm journeyId={journey.id} editing={editing} onDone={() => setOpen(false)} onChanged={() => setChanged(true)} />
+        )}
       </Modal>
     </>
   )
@@ -95,28 +101,32 @@ function Unsaved({ autosave }: Pick<Editing, 'autosave'>) {
   )
 }
 
-function PublishForm({ journeyId, editing, onDone }: { journeyId: number; editing: Editing; onDone: () => void }) {
+type FormProps = {
+  journeyId: number
+  editing: Editing
+  onDone: () => void
+  /** Another member has changed the steps, which are not published. */
+  onChanged: () => void
+}
+
+function PublishForm({ journeyId, editing, onDone, onChanged }: FormProps) {
   const { t } = useTranslation('journeys')
   const api = useApi()
   const project = useProject()
   const [plan, setPlan] = useState<Plan>({})
   const [note, setNote] = useState('')
-  const path = { journeyId }
   const body = { plan: { steps: plan }, ...(note.trim() !== '' && { note: note.trim() }) }
   const { data, error } = useQuery<Publication, CarillonError>({
     queryKey: keyOf(project.id, PREVIEW, { journeyId, plan }),
-    queryFn: ({ signal }) => api.post(PREVIEW, { path, body: { plan: { steps: plan } }, signal }),
+    queryFn: ({ signal }) => api.post(PREVIEW, { path: { journeyId }, body: { plan: { steps: plan } }, signal }),
     staleTime: 0,
     placeholderData: (previous) => previous,
   })
-  const publish = useWrite(
-    (api) => api.post('/api/client/journeys/{journeyId}/publish', { path, body }),
-    [JOURNEYS],
-    ({ version }) => {
-      said(t('publish.done', { version }))
-      onDone()
-    },
-  )
+  const publish = usePublish(journeyId, editing.autosave, (version) => {
+    if (version === null) return onChanged()
+    said(t('publish.done', { version }))
+    onDone()
+  })
   // The note that is being typed stays when reading again fails.
   if (error && !data) return <Failed error={error} />
   if (!data) return <Loading />
@@ -126,7 +136,7 @@ function PublishForm({ journeyId, editing, onDone }: { journeyId: number; editin
       className="form"
       onSubmit={(event) => {
         event.preventDefault()
-        publish.mutate(undefined)
+        publish.mutate(body)
       }}
     >
       {publish.error && <Failed error={publish.error} />}
@@ -156,6 +166,27 @@ function PublishForm({ journeyId, editing, onDone }: { journeyId: number; editin
         </Button>
       </div>
     </form>
+  )
+}
+
+/** Publishes the steps as they are shown. Those that another member has changed since are read instead, and no version is returned. */
+function usePublish(journeyId: number, autosave: Editing['autosave'], onDone: (version: number | null) => void) {
+  return useWrite(
+    async (api, body: { plan: { steps: Plan }; note?: string }) => {
+      const seen = await autosave.seenVersion()
+      if (seen === null) return null
+      try {
+        const headers = ifVersion(seen)
+        const { version } = await api.post('/api/client/journeys/{journeyId}/publish', { path: { journeyId }, body, headers })
+        return version
+      } catch (thrown) {
+        if (!(thrown instanceof CarillonError && thrown.status === 412)) throw thrown
+        await autosave.readAgain()
+        return null
+      }
+    },
+    [JOURNEYS],
+    onDone,
   )
 }
 

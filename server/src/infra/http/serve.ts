@@ -78,7 +78,8 @@ export async function serve(serving: Serving, route: CompiledRoute, exchange: Ex
 
 /** The version of the object in a reply, also in one that is replayed. */
 function withVersion({ def: { versioned } }: CompiledRoute, { headers }: Exchange, reply: StoredReply): StoredReply {
-  if (versioned && reply.body !== null && reply.status < 300) headers.etag = etagOf(versioned, reply.body)
+  const etag = versioned && reply.body !== null && reply.status < 300 ? etagOf(versioned, reply.body) : undefined
+  if (etag !== undefined) headers.etag = etag
   return reply
 }
 

@@ -8,12 +8,15 @@ import { canonicalJson } from '../../lib/canonical-json.ts'
 import { ApiError, fault } from '../../lib/errors.ts'
 
 /** What of an object is its version. Members that change by themselves, such as counts, are left out. */
-export type Versioned = {
-  /** In a reply. */
-  of(reply: never): unknown
-  /** In the state that the audit log records, if that is another one. */
-  ofState?(state: never): unknown
-}
+export type Versioned =
+  | {
+      /** In a reply. */
+      of(reply: never): unknown
+      /** In the state that the audit log records, if that is another one. */
+      ofState?(state: never): unknown
+    }
+  // Writes that reply with something else than the object.
+  | { of?: undefined; ofState(state: never): unknown }
 
 /** The conditions of a write: tags without their quotes, or `*` for any version. */
 export type Conditions = { ifMatch?: '*' | string[]; ifNoneMatch?: '*' | string[] }
@@ -24,8 +27,11 @@ const TAG = /^(?:W\/)?"([!#-~]*)"$/
 const tagOf = (content: unknown): string => createHash('sha256').update(canonicalJson(content)).digest('base64url').slice(0, 27)
 const quoted = (tag: string) => `"${tag}"`
 
-/** The `ETag` of a reply body. */
-export const etagOf = ({ of }: Versioned, body: string): string => quoted(tagOf(of(JSON.parse(body) as never)))
+/** The `ETag` of a reply body, if that is the object. */
+export const etagOf = ({ of }: Versioned, body: string): string | undefined => of && quoted(tagOf(of(JSON.parse(body) as never)))
+
+const contentIn = (versioned: Versioned, state: never): unknown =>
+  versioned.of ? (versioned.ofState ?? versioned.of)(state) : versioned.ofState(state)
 
 /** Reads the conditions of a request. Throws 400. */
 export function readConditions(headers: IncomingHttpHeaders): Conditions {
@@ -52,7 +58,7 @@ export function checkConditions(
   versioned: Versioned,
   state: object | undefined,
 ): ApiError | undefined {
-  const tag = state && tagOf((versioned.ofState ?? versioned.of)(state as never))
+  const tag = state && tagOf(contentIn(versioned, state as never))
   if (tag === undefined) return ifMatch && refused('If-Match', NO_OBJECT)
   if (ifNoneMatch === '*' || ifNoneMatch?.includes(tag)) throw refused('If-None-Match', `The object already exists. ${READ_AGAIN}`, tag)
   if (ifMatch && ifMatch !== '*' && !ifMatch.includes(tag))

@@ -26,4 +26,7 @@ export const versionedJourney = {
 const withoutCounts = (steps: Steps) =>
   Object.entries(steps).map(([key, { type, name, x, y, data, children }]) => [key, { type, name, x, y, data, children }])
 
-export const versionedSteps = { of: withoutCounts, ofState: ({ steps }: State) => withoutCounts(steps) }
+/** Of writes that reply with something else, and take effect only on the steps that the caller has read. */
+export const checkedSteps = { ofState: ({ steps }: State) => withoutCounts(steps) }
+
+export const versionedSteps = { of: withoutCounts, ...checkedSteps }

@@ -200,7 +200,7 @@ export function repliesOf(route: Route, body: Media | undefined): Record<string,
     headers: {
       'X-Request-Id': header('RequestId'),
       ...(route.location && { Location: header('Location') }),
-      ...(route.versioned && status !== 204 && { ETag: header('ETag') }),
+      ...(route.versioned?.of && status !== 204 && { ETag: header('ETag') }),
       ...(route.translated && { 'Content-Language': header('ContentLanguage') }),
       ...(isIdempotent(route.method) && !isExt(route) && { 'Idempotent-Replayed': header('IdempotentReplayed') }),
     },

@@ -2,7 +2,7 @@ import { route } from '../../../infra/http/route.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
 import { pathId, pathVersion } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
-import { journeyAudit, versionedSteps } from '../audited.ts'
+import { checkedSteps, journeyAudit, versionedSteps } from '../audited.ts'
 import { Steps, StepsInput } from '../schema.ts'
 import { getSteps, replaceSteps } from './drafts.ts'
 import { previewPublication, publish } from './publish.ts'
@@ -48,9 +48,10 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     path: '/api/client/journeys/{journeyId}/publish',
     summary: 'Publish the draft of a journey, or republish an earlier version.',
     description:
-      'The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise. Users are moved in the background. Until all of them have moved, another publication is refused.',
+      'The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise. Users are moved in the background. Until all of them have moved, another publication is refused. With `If-Match`, the `ETag` of the steps, only the steps that you read are published.',
     access: { secret: 'publisher' },
     audit: journeyAudit('published', { always: true, details: ({ body }) => body as object }),
+    versioned: checkedSteps,
     params,
     body: PublishInput,
     reply: Publication,

@@ -182,6 +182,24 @@ describe('a draft', () => {
 })
 
 describe('a publication', () => {
+  test('with If-Match publishes only the steps that were read', async () => {
+    await using w = await world()
+    const journey = await createJourney(w)
+    await journey.put(READY)
+    const publish = (etag: string | undefined) => w.post(`${journey.path}/publish`, {}, { headers: { 'if-match': etag ?? '' } })
+    const tag = async () => (await w.get(`${journey.path}/steps`)).headers.etag
+    const read = await tag()
+    await journey.put(readyWith(24))
+    expect(await publish(read)).toMatchObject({
+      status: 412,
+      body: { code: 'validation_failed', error: { reason: 'changed', param: 'If-Match' } },
+    })
+    expect(await journey.read()).toMatchObject({ status: 'draft' })
+    const published = await publish(await tag())
+    expect(published).toMatchObject({ status: 200, body: { version: 1 } })
+    expect(published.headers.etag).toBeUndefined()
+  })
+
   test('without a draft, of an unknown version, or with faults is refused', async () => {
     await using w = await world()
     const journey = await createJourney(w)
