@@ -63,7 +63,7 @@ function useSaveKey(saveNow: () => Promise<boolean>, state: SaveState) {
 /** Asks before the page is left while the server does not have everything. The draft is in this browser, unless it has no room. */
 function useGuard(state: SaveState, isKept: boolean) {
   const isUnsaved = state !== 'saved' && (state !== 'found' || !isKept)
-  useEffect(() => (isUnsaved ? noteUnsaved(isKept) : undefined), [isUnsaved, isKept])
+  useEffect(() => (isUnsaved ? noteUnsaved(isKept ? 'kept' : 'no-room') : undefined), [isUnsaved, isKept])
   useBlocker({
     // Steps and tabs of the same object keep the draft.
     shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname && !mayLeave(),

@@ -62,6 +62,7 @@ export const lists = (site: () => Site) =>
 
     takenRule(site)
     ownRules(site)
+    leftRule(site)
     ownUndo(site)
     refusedUndo(site)
     freshJson(site)
@@ -129,9 +130,36 @@ const ownRules = (site: () => Site) =>
     await page.getByRole('button', { name: 'Rule', exact: true }).click()
     await expect.poll(() => value.inputValue()).toBe('free')
     await value.fill('team')
+    page.once('dialog', (question) => void question.accept())
     await page.goBack()
     await page.getByRole('heading', { level: 1, name: 'Left for a moment' }).waitFor()
     await expect.poll(() => value.inputValue()).toBe('pro')
+  })
+
+const leftRule = (site: () => Site) =>
+  test('a changed rule is not left without a question, neither for another view nor for another screen', async () => {
+    const rule = { attribute: 'data.tier', is: 'pro' }
+    const { id } = await site().api('POST', 'lists', { name: 'Not left', type: 'dynamic', rule })
+    await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
+    const { page } = opened
+    const value = page.getByRole('combobox', { name: 'Value', exact: true })
+    const views = page.getByRole('button', { name: 'Users', exact: true })
+    const questions: string[] = []
+    page.on('dialog', (question) => {
+      questions.push(question.message())
+      void question.dismiss()
+    })
+    await value.fill('team')
+    await views.click()
+    await expect.poll(() => questions.length).toBe(1)
+    await page.getByRole('link', { name: 'Home' }).first().click()
+    await expect.poll(() => questions.length).toBe(2)
+    expect(questions[0]).toContain('not saved')
+    expect(await value.inputValue()).toBe('team')
+    await page.getByRole('button', { name: 'Discard the changes' }).click()
+    await views.click()
+    await page.getByRole('table', { name: 'Users in the list' }).or(page.getByText('No users')).first().waitFor()
+    expect(questions).toHaveLength(2)
   })
 
 const ownUndo = (site: () => Site) =>

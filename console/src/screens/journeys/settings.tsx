@@ -11,6 +11,7 @@ import { Card } from '../../parts/page.tsx'
 import { Clashes } from '../../parts/save-state.tsx'
 import type { FieldSchema } from '../../parts/schema-fields.ts'
 import { said } from '../../parts/toast.ts'
+import { useUnsavedForm } from '../../parts/unsaved-form.ts'
 import { useMay } from '../../session/project.tsx'
 import { JOURNEY, JOURNEYS, type Journey } from './search.ts'
 import { Fields } from './steps/field.tsx'
@@ -79,6 +80,7 @@ export function Settings({ journey, schema }: { journey: Journey; schema: FieldS
     if (left.length === 0 && !isSame(next, base.settings)) save.mutate(next)
   }
   const isChanged = !isSame(settings, base.settings)
+  useUnsavedForm(mayWrite && isChanged)
   // Of a form that was not changed, nothing is lost when others change the settings. What is typed again during a save is a change.
   if (!isChanged && !save.isPending && !isSame(now.settings, base.settings)) begin(now)
   return (

@@ -4,8 +4,10 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { isSame } from '../../parts/merge.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { type Draft, FIRST_RULE, isComplete, type Rule } from '../../parts/rules/rule.ts'
+import { useUnsavedForm } from '../../parts/unsaved-form.ts'
 import { useProject } from '../../session/project.tsx'
 import { Builder } from './builder.tsx'
 
@@ -18,12 +20,15 @@ export function NewList() {
   const navigate = useNavigate()
   const [name, setName] = useState('')
   const { rule: given } = route.useSearch()
-  const [rule, setRule] = useState<Draft>(() => given ?? FIRST_RULE)
+  const [begun] = useState<Draft>(() => given ?? FIRST_RULE)
+  const [rule, setRule] = useState(begun)
   const create = useWrite(
     (api) => api.post('/api/client/lists', { body: { name, type: 'dynamic', rule: rule as unknown as Rule } }),
     ['/api/client/lists'],
     ({ id }) => void navigate({ to: '/p/$project/lists/$listId', params: { ...params, listId: String(id) } }),
   )
+  // What is being created is not lost: its page is opened next.
+  useUnsavedForm(create.status !== 'pending' && create.status !== 'success' && (name !== '' || !isSame(rule, begun)))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     create.mutate(undefined)

@@ -10,6 +10,7 @@ import { Presence } from '../../parts/presence.tsx'
 import { type Draft, isComplete, type Rule } from '../../parts/rules/rule.ts'
 import { Conflict, Versions } from '../../parts/save-state.tsx'
 import { undoable } from '../../parts/toast.ts'
+import { useUnsavedForm } from '../../parts/unsaved-form.ts'
 import { Builder } from './builder.tsx'
 import { TestUser } from './test-user.tsx'
 import { UsedBy } from './used-by.tsx'
@@ -28,6 +29,7 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
   const [changed, setChanged] = useState<Changed | null>(null)
   const rule = changed?.rule ?? stored
   const isChanged = JSON.stringify(rule) !== JSON.stringify(stored)
+  useUnsavedForm(mayChange && isChanged)
   const [conflict, setConflict] = useState<List | null>(null)
   const save = useSave(list, (outcome, sent) => {
     setConflict(outcome.is === 'conflict' ? outcome.theirs : null)
