@@ -1,44 +1,52 @@
 import { useTranslation } from 'react-i18next'
 import { useReadAll } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
 import { ROWS_MAX } from '../../parts/paging.ts'
+import { usesIn } from './uses.ts'
 
 const SLOWLY = { staleTime: 60_000 }
 
-/** Whether a rule refers to a list. */
-function refersTo(rule: unknown, listId: number): boolean {
-  if (typeof rule !== 'object' || rule === null) return false
-  if (Array.isArray(rule)) return rule.some((part) => refersTo(part, listId))
-  return Object.entries(rule).some(([name, value]) => (name === 'list' ? value === listId : refersTo(value, listId)))
-}
-
-/** The campaigns and lists that use a list. */
+/** The campaigns and lists that use a list. Those that cannot be read are not said to be none. */
 export function UsedBy({ listId }: { listId: number }) {
-  const { t } = useTranslation('lists')
-  const { data: campaigns } = useReadAll('/api/client/campaigns', {}, SLOWLY)
-  const { data: lists } = useReadAll('/api/client/lists', {}, SLOWLY)
-  const used = [
-    ...(campaigns ?? []).flatMap(({ id, name, list_ids, exclusion_list_ids }) => [
-      ...(list_ids.includes(listId) ? [{ key: `to-${id}`, name, how: t('used.campaign') }] : []),
-      ...(exclusion_list_ids.includes(listId) ? [{ key: `not-${id}`, name, how: t('used.exclusion') }] : []),
-    ]),
-    ...(lists ?? []).filter(({ rule }) => refersTo(rule, listId)).map(({ id, name }) => ({ key: `list-${id}`, name, how: t('used.list') })),
-  ]
-  const isCut = [campaigns, lists].some((read) => read?.length === ROWS_MAX)
+  const { t, i18n } = useTranslation('lists')
+  const campaigns = useReadAll('/api/client/campaigns', {}, SLOWLY)
+  const lists = useReadAll('/api/client/lists', {}, SLOWLY)
+  const failed = [campaigns, lists].find(({ error, data }) => error && !data)
+  const isCut = [campaigns, lists].some(({ data }) => data?.length === ROWS_MAX)
+  const most = new Intl.NumberFormat(i18n.language).format(ROWS_MAX)
   return (
-    <Card title={t('used.heading')} footer={isCut && <span className="quiet xs">{t('used.cut', { count: ROWS_MAX })}</span>}>
-      {used.length === 0 ? (
-        <p className="pad quiet sm">{t('used.none')}</p>
+    <Card
+      title={t('used.heading')}
+      footer={
+        <span className="quiet xs">
+          {t('used.journeys')} {isCut && t('used.cut', { most })}
+        </span>
+      }
+    >
+      {failed ? (
+        <Failed error={failed.error} onRetry={() => void failed.refetch()} />
+      ) : campaigns.data && lists.data ? (
+        <Uses uses={usesIn(listId, campaigns.data, lists.data)} />
       ) : (
-        <ul className="lines">
-          {used.map(({ key, name, how }) => (
-            <li key={key}>
-              <span>{name}</span>
-              <span className="quiet">{how}</span>
-            </li>
-          ))}
-        </ul>
+        <Loading />
       )}
     </Card>
+  )
+}
+
+function Uses({ uses }: { uses: ReturnType<typeof usesIn> }) {
+  const { t } = useTranslation('lists')
+  if (uses.length === 0) return <p className="pad quiet sm">{t('used.none')}</p>
+  return (
+    <ul className="lines">
+      {uses.map(({ key, name, how }) => (
+        <li key={key}>
+          <span>{name}</span>
+          <span className="quiet">{t(`used.${how}`)}</span>
+        </li>
+      ))}
+    </ul>
   )
 }
