@@ -7,7 +7,7 @@ import type { CsvCell } from './csv.ts'
 import { Failed } from './failed.tsx'
 import { Loading } from './loading.tsx'
 import { Num } from './number.tsx'
-import type { Paged, Paging } from './paging.ts'
+import { isNothing, type Paged, type Paging } from './paging.ts'
 import { SelectAll, SelectRow } from './select-rows.tsx'
 
 export type Column<T> = {
@@ -62,7 +62,7 @@ export function DataTable<T>({ query, empty, onPage, total, ...table }: Props<T>
   if (isPending) return <Loading />
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
   if (!data) return null
-  if (data.results.length === 0 && !data.prevCursor) return <>{empty}</>
+  if (isNothing(data)) return <>{empty}</>
   return (
     <>
       <Table {...table} rows={data.results} isBusy={isPlaceholderData} />

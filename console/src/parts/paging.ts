@@ -3,6 +3,10 @@ import type { Draft } from './rules/rule.ts'
 /** A page of a list, as the API returns it. */
 export type Paged<T> = { results: T[]; nextCursor: string | null; prevCursor: string | null }
 
+/** Whether a list has no rows. A page of it may have none while others do: rows may be left out of a page, or be deleted meanwhile. */
+export const isNothing = ({ results, nextCursor, prevCursor }: Paged<unknown>): boolean =>
+  results.length === 0 && nextCursor === null && prevCursor === null
+
 /** Which page is open; members of the address and of the request. */
 export type Paging = { cursor?: string; page?: 'prev' }
 
