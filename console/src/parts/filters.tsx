@@ -1,8 +1,9 @@
 import { Menu, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconPlus, IconSearch, IconX } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { received, withSent } from './sent-searches.ts'
 
 const TYPED_MS = 250
 
@@ -11,8 +12,16 @@ type SearchProps = { label: string; value: string; onChange: (value: string) => 
 /** The search of a list. The address follows what is typed. */
 export function SearchBox({ label, value, onChange, example }: SearchProps) {
   const [typed, setTyped] = useState(value)
-  const send = useDebouncedCallback(onChange, TYPED_MS)
-  useEffect(() => setTyped(value), [value])
+  const sent = useRef<string[]>([])
+  const send = useDebouncedCallback((text: string) => {
+    sent.current = withSent(sent.current, text)
+    onChange(text)
+  }, TYPED_MS)
+  useEffect(() => {
+    const { isOwn, sent: left } = received(sent.current, value)
+    sent.current = left
+    if (!isOwn) setTyped(value)
+  }, [value])
   return (
     <TextInput
       type="search"
