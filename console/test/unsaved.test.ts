@@ -1,7 +1,6 @@
 /** What is asked before something that is not saved is left. */
 import { expect, test } from 'vitest'
-import { questionOf, type Unsaved } from '../src/parts/unsaved.ts'
-import { isElsewhere } from '../src/parts/unsaved-form.ts'
+import { isElsewhere, questionOf, type Unsaved } from '../src/parts/leaving.ts'
 
 test.each<[Unsaved[], string]>([
   [['kept'], 'autosave.leave'],

@@ -1,7 +1,5 @@
 import i18next from 'i18next'
-
-/** What becomes of what is not saved: this browser keeps it, or has no room for it, or it is in a form, which is not kept. */
-export type Unsaved = 'kept' | 'no-room' | 'form'
+import { questionOf, type Unsaved } from './leaving.ts'
 
 const unsaved = new Set<{ is: Unsaved }>()
 
@@ -11,12 +9,6 @@ export function noteUnsaved(is: Unsaved): () => void {
   unsaved.add(noted)
   return () => void unsaved.delete(noted)
 }
-
-const QUESTIONS = { 'no-room': 'autosave.leaveUnkept', form: 'autosave.leaveForm', kept: 'autosave.leave' } as const
-
-/** The question about several: the one about the worst of them. */
-export const questionOf = (states: Unsaved[]): string =>
-  QUESTIONS[(['no-room', 'form', 'kept'] as const).find((state) => states.includes(state)) ?? 'kept']
 
 /** Asks before what is not saved is left. */
 export function mayLeave(): boolean {
