@@ -231,6 +231,20 @@ export const transactionsStoring = async (ctx: InTx<Ctx>): Promise<string[]> => 
   return rows.map(({ virtualtransaction }) => virtualtransaction)
 }
 
+/**
+ * A position before those of all events whose ids are not less than this one; 0 if there is none. It is the least of some events, because one that
+ * was committed late has a late position.
+ */
+export const positionBefore = (ctx: InTx, id: string): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select coalesce(min(position), 0) as count
+        from (select position from webhook_events
+              where project_id = ${ctx.projectId} and id < ${id} and position > 0
+              order by id desc
+              limit 100) e`,
+  )
+
 /** A position after those of all events that have one. */
 export const nextPosition = (ctx: InTx<Ctx>): Promise<number> => ctx.db.value(Count, sql`select nextval('webhook_positions') as count`)
 

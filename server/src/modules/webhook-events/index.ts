@@ -25,7 +25,7 @@ export {
 } from './cursors.queries.ts'
 export type { WebhookEvent } from './event-kind.ts'
 export { findWebhookEvents, purgeWebhookEvents, type StoredWebhookEvent } from './queries.ts'
-export { DISPATCH, EVENT_TYPES, emit, storeTest, wantedTypes } from './service.ts'
+export { DISPATCH, EVENT_TYPES, emit, positionAt, storeTest, wantedTypes } from './service.ts'
 export { purgeSubscriptions } from './subscriptions.queries.ts'
 export { subscribe, unsubscribe } from './subscriptions.ts'
 export * as webhookEvents from './types/index.ts'

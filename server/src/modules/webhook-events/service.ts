@@ -1,5 +1,7 @@
 import type { InTx, JobName } from '../../infra/runtime/ctx.ts'
 import { ulid } from '../../lib/ids.ts'
+import { HOUR_MS } from '../../lib/times.ts'
+import { positionBefore } from './cursors.queries.ts'
 import type { WebhookEvent } from './event-kind.ts'
 import * as queries from './queries.ts'
 import * as webhookEvents from './types/index.ts'
@@ -45,6 +47,13 @@ export async function emit(ctx: InTx, create: (wanted: ReadonlySet<string>) => W
   })
   ctx.wake(DISPATCH)
 }
+
+/**
+ * A position before those of all events that were stored from an instant on. Transactions that store events, and a clock that was set back, take
+ * less than an hour.
+ */
+export const positionAt = (ctx: InTx, instant: Date): Promise<number> =>
+  positionBefore(ctx, `evt_${ulid(new Date(instant.getTime() - HOUR_MS), new Uint8Array(RANDOM_BYTES))}`)
 
 /** Stores the sample of a type, marked as a test. Returns its id. The caller creates the delivery. */
 export async function storeTest(ctx: InTx, type: EventType): Promise<string> {

@@ -12,16 +12,24 @@ const columns = sql`id, event_types, unaccepted_only, status, deliveries, since,
 /** The end of a replay that is not known yet. All positions are before it. */
 export const UNKNOWN_END = Number.MAX_SAFE_INTEGER
 
-export type NewReplay = { event_types: string[]; since: Date; until: Date; unaccepted_only: boolean; open_transactions: string[] }
+export type NewReplay = {
+  event_types: string[]
+  since: Date
+  until: Date
+  unaccepted_only: boolean
+  /** Where it begins to read. */
+  position: number
+  open_transactions: string[]
+}
 
 /** Stores a replay; undefined if the endpoint has one that is running. */
 export const insertReplay = (ctx: InTx, endpointId: EndpointId, replay: NewReplay) =>
   ctx.db.first(
     ReplayRow,
-    sql`insert into webhook_replays (project_id, endpoint_id, event_types, since, until, unaccepted_only, status, end_position, due_at,
-                                     created_at, open_transactions)
+    sql`insert into webhook_replays (project_id, endpoint_id, event_types, since, until, unaccepted_only, status, position, end_position,
+                                     due_at, created_at, open_transactions)
         values (${ctx.projectId}, ${endpointId}, ${replay.event_types}::text[], ${replay.since}, ${replay.until}, ${replay.unaccepted_only},
-                'running', ${UNKNOWN_END}, ${ctx.clock.now()}, ${ctx.clock.now()}, ${replay.open_transactions}::text[])
+                'running', ${replay.position}, ${UNKNOWN_END}, ${ctx.clock.now()}, ${ctx.clock.now()}, ${replay.open_transactions}::text[])
         on conflict (project_id, endpoint_id) where status = 'running' do nothing
         returning ${columns}`,
   )

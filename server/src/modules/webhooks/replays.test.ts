@@ -8,6 +8,8 @@ import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { ulid } from '../../lib/ids.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 import { nextReplayAt } from './replays.queries.ts'
 
@@ -183,6 +185,28 @@ test('a long replay has at most half of the places of its endpoint, so that new 
   expect(domainsOf(receiver)).toHaveLength(301)
   expect(new Set(domainsOf(receiver)).size).toBe(301)
   expect(receiver.requests.findIndex(({ json }) => (json.data as { domain: string }).domain === 'new.example')).toBeLessThan(60)
+})
+
+test('a replay of the last hour does not read the events of the day before', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const path = await endpoint(w, receiver.url)
+  const [now, yesterday] = [w.clock.now(), new Date(w.clock.now().getTime() - DAY_MS)]
+  const id = `evt_${ulid(yesterday, new Uint8Array(10)).slice(0, 10)}`
+  await w.db.run(
+    sql`insert into webhook_events (id, project_id, type, occurred_at, data, version, created_at, position)
+        select ${id} || lpad(i::text, 16, '0'), ${w.projectId}, ${NULL_MX}, ${yesterday}, '{"domain":"old.example"}', 1, ${yesterday},
+               nextval('webhook_positions')
+        from generate_series(1, 2000) as i`,
+  )
+  await w.db.run(sql`update webhook_cursors set position = nextval('webhook_positions') where project_id = ${w.projectId}`)
+  await emitNullMx(w.ctx, 'new.example')
+  await deliver(w)
+  receiver.requests.length = 0
+  await w.post(`${path}/replays`, { since: new Date(now.getTime() - HOUR_MS).toISOString() })
+  await run(w, 'webhooks.replay')
+  await w.drain('webhooks.deliver')
+  expect(domainsOf(receiver)).toEqual(['new.example'])
 })
 
 test('a replay whose endpoint has no room reads no events, and goes on a moment after there is room', async () => {

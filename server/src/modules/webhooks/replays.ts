@@ -8,7 +8,7 @@ import { ApiError, fault } from '../../lib/errors.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { DAY_MS, parseTime } from '../../lib/times.ts'
-import { eventsWithin, nextPosition, type PastEvent, rangesToNumber, transactionsStoring } from '../webhook-events/index.ts'
+import { eventsWithin, nextPosition, type PastEvent, positionAt, rangesToNumber, transactionsStoring } from '../webhook-events/index.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import { FAILING_PENDING_MAX, isFailing, roomOf } from './dispatch.ts'
 import { DELIVER, REPLAY } from './job-names.ts'
@@ -26,6 +26,7 @@ export function startReplay(ctx: ProjectCtx, id: EndpointId, input: ReplayInput)
       since,
       until,
       unaccepted_only: input.unaccepted_only ?? false,
+      position: await positionAt(ctx, since),
       open_transactions: await transactionsStoring(ctx),
     })
     if (!replay) throw new ApiError('validation_failed', 'Another replay of the endpoint is running. Wait until it is finished.')
@@ -142,6 +143,8 @@ async function withEnds(ctx: InTx<Ctx>, replays: queries.RunningReplay[]): Promi
   return replays.map((replay) => (open.includes(replay) && mayEnd(replay) ? { ...replay, end_position } : replay))
 }
 
+const isWithin = ({ since, until }: queries.RunningReplay, { occurred_at }: PastEvent) => occurred_at >= since && occurred_at <= until
+
 /** A past event, and whether the replay leaves it out because the endpoint has accepted it. */
 type ReadEvent = PastEvent & { isAccepted: boolean }
 
@@ -151,8 +154,10 @@ async function readEvents(ctx: InTx<Ctx>, replays: queries.RunningReplay[]): Pro
   const found = Map.groupBy(await eventsWithin(ctx, replays, EVENTS_READ), ({ replay_id }) => replay_id)
   const asked = replays
     .filter(({ unaccepted_only }) => unaccepted_only)
-    .flatMap(({ project_id, endpoint_id, id }) =>
-      (found.get(id) ?? []).map((event) => ({ project_id, endpoint_id, replay_id: id, event_id: event.id })),
+    .flatMap((replay) =>
+      (found.get(replay.id) ?? [])
+        .filter((event) => isWithin(replay, event))
+        .map(({ id: event_id }) => ({ project_id: replay.project_id, endpoint_id: replay.endpoint_id, replay_id: replay.id, event_id })),
     )
   const accepted = asked.length > 0 ? await queries.acceptedAmong(ctx, asked) : []
   const names = new Set(accepted.map(({ replay_id, event_id }) => `${replay_id} ${event_id}`))
@@ -167,7 +172,7 @@ function nextPart(replay: Placed, read: ReadEvent[]): Part {
   const events: PastEvent[] = []
   let position = replay.position
   for (const [at, event] of read.entries()) {
-    const isWanted = !event.isAccepted && event.occurred_at >= replay.since && event.occurred_at <= replay.until
+    const isWanted = isWithin(replay, event) && !event.isAccepted
     if (isWanted && events.length >= replay.room) return { events, read: at, position, isLast: false }
     if (isWanted) events.push(event)
     position = event.position
