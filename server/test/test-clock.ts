@@ -25,6 +25,9 @@ export function createTestClock(start: Date = MONDAY): TestClock {
   let time = start.getTime()
   let sleepers: { until: number; wake: () => void }[] = []
   const set = (instant: Date) => {
+    // Who sleeps does not notice that the clock is set back.
+    const backMs = Math.max(0, time - instant.getTime())
+    sleepers = sleepers.map(({ until, wake }) => ({ until: until - backMs, wake }))
     time = instant.getTime()
     const due = sleepers.filter(({ until }) => until <= time)
     sleepers = sleepers.filter(({ until }) => until > time)

@@ -1,10 +1,13 @@
 /** What happens to a delivery while its request is under way. Requests are counted at a receiver. */
+import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { run } from '../../../test/blasts.ts'
 import type { Receiver } from '../../../test/receiver.ts'
+import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
+import { HOUR_MS } from '../../lib/times.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 import { deliverDue } from './deliver.ts'
 
@@ -74,6 +77,33 @@ test('the result of a worker that lost its lease is dropped: the delivery is as 
   w.advance('1 day')
   await w.drain()
   expect(receiver.requests).toHaveLength(2)
+})
+
+const Held = Type.Object({ is_held: Type.Boolean() })
+
+/** Ends the lease of a delivery that is under way, and lets the time pass until its worker has renewed it. */
+async function untilRenewed(w: World): Promise<void> {
+  await w.db.run(sql`update webhook_deliveries set lease_until = now() - interval '1 second' where project_id = ${w.projectId}`)
+  const isHeld = async () => {
+    w.advance(100)
+    const held = sql`select coalesce(lease_until > now(), false) as is_held from webhook_deliveries where project_id = ${w.projectId}`
+    return (await w.db.one(Held, held)).is_held
+  }
+  await expect.poll(isHeld, SOON).toBe(true)
+}
+
+test('the lease of a request that is under way is renewed after the clock was set back', async () => {
+  await using w = await world()
+  const { receiver } = await open(w)
+  let byOthers: number | undefined
+  await deliver(
+    slowly(w, async () => {
+      w.clock.set(new Date(w.clock.now().getTime() - HOUR_MS))
+      await untilRenewed(w)
+      byOthers = await run(w, 'webhooks.deliver')
+    }),
+  )
+  expect([byOthers, receiver.requests.length]).toEqual([0, 1])
 })
 
 test('a delivery that a fault keeps from being sent is recorded and retried later, and all others are sent', async () => {

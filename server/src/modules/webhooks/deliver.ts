@@ -138,7 +138,7 @@ async function fill(ctx: Ctx, dispatcher: Dispatcher): Promise<void> {
 /** Extends the leases of what is in flight. What only waits is sent or released before its lease ends. */
 async function renew(ctx: Ctx, dispatcher: Dispatcher): Promise<void> {
   const now = ctx.clock.now().getTime()
-  if (now - dispatcher.renewedAt < RENEWED_EVERY_MS) return
+  if (Math.abs(now - dispatcher.renewedAt) < RENEWED_EVERY_MS) return
   dispatcher.renewedAt = now
   const deliveries = [...dispatcher.inFlight]
   if (deliveries.length === 0) return

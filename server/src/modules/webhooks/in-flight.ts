@@ -73,7 +73,7 @@ export function startNext(ctx: Ctx, dispatcher: Dispatcher, projectId: ProjectId
     if ((inFlightOf.get(projectId) ?? 0) >= IN_FLIGHT_MAX - inFlight.size) return
     startable.get(projectId)?.delete(queue)
     const delivery = queue.waiting.shift()
-    if (delivery && (stop.aborted || ctx.clock.now().getTime() - delivery.leasedAt > WAITING_MS_MAX)) stale.push(delivery)
+    if (delivery && (stop.aborted || Math.abs(ctx.clock.now().getTime() - delivery.leasedAt) > WAITING_MS_MAX)) stale.push(delivery)
     else if (delivery) start(ctx, dispatcher, queue, delivery, stop)
     // At the end of the set, where this loop comes to it again.
     offer(dispatcher, queue)

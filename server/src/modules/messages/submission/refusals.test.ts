@@ -3,6 +3,7 @@ import { besides } from '../../../../test/besides.ts'
 import { world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 import { recordRefusal } from './refusals.ts'
 
 const refused = { quota: 'submitted-messages-per-day', limit: 1, used: 0, from: 'shop@example.com', to: ['a@example.com', 'b@example.com'] }
@@ -21,4 +22,15 @@ test('the first refusals of a project, at the same time, have one event, and the
   await inTx(w.ctx, (ctx) => recordRefusal(ctx, refused))
   await w.drain()
   expect(receiver.requests.map(({ json }) => (json as { data: object }).data)).toMatchObject([{ count: 2 }])
+})
+
+test('after the clock was set back, the next refusal has an event', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: ['queue.quota-exceeded'] })
+  await inTx(w.ctx, (ctx) => recordRefusal(ctx, refused))
+  w.clock.set(new Date(w.clock.now().getTime() - HOUR_MS))
+  await inTx(w.ctx, (ctx) => recordRefusal(ctx, refused))
+  await w.drain()
+  expect(receiver.requests).toHaveLength(2)
 })

@@ -12,7 +12,7 @@ export async function recordRefusal(ctx: InTx, { quota, limit, used, from, to }:
   const now = ctx.clock.now()
   const { refused, reported_at } = await countRefusal(ctx, quota)
   const isFirst = refused === 0
-  if (!isFirst && now.getTime() - reported_at.getTime() < MINUTE_MS) return
+  if (!isFirst && Math.abs(now.getTime() - reported_at.getTime()) < MINUTE_MS) return
   if (!isFirst) await beginRefusals(ctx, quota)
   const count = Math.max(1, refused)
   await emit(ctx, () => [webhookEvents.queueQuotaExceeded.of({ channel: 'email', from, to, quota, limit, used, unit: 'messages', count })])

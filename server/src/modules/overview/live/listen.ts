@@ -55,7 +55,8 @@ export async function* listen(ctx: ProjectCtx, topics: Topic[], live: LiveCall):
     const states = await watcher.next(Math.min(HEARTBEAT_MS, permittedMs), live.signal)
     if (live.signal.aborted) return
     const now = ctx.clock.now().getTime()
-    if (now - permittedAt >= PERMITTED_FOR_MS) {
+    // Also if the clock was set back, which would otherwise prolong the permission.
+    if (Math.abs(now - permittedAt) >= PERMITTED_FOR_MS) {
       const refused = await live.requireStill().catch(refusal)
       if (refused) return yield { event: 'expired', id: ++id, data: { reason: refused.reason, message: refused.message } }
       permittedAt = now
