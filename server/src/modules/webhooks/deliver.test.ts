@@ -92,6 +92,18 @@ async function untilRenewed(w: World): Promise<void> {
   await expect.poll(isHeld, SOON).toBe(true)
 }
 
+/** A worker that cannot lease deliveries once it is told so. */
+const leasingNothing = (ctx: Ctx, isBroken: () => boolean): Ctx => ({
+  ...ctx,
+  db: {
+    ...ctx.db,
+    within(limits) {
+      if (isBroken()) throw new Error('It fails.')
+      return ctx.db.within(limits)
+    },
+  },
+})
+
 test('the lease of a request that is under way is renewed after the clock was set back', async () => {
   await using w = await world()
   const { receiver } = await open(w)
@@ -103,6 +115,20 @@ test('the lease of a request that is under way is renewed after the clock was se
       byOthers = await run(w, 'webhooks.deliver')
     }),
   )
+  expect([byOthers, receiver.requests.length]).toEqual([0, 1])
+})
+
+test('the lease of a request that is under way is renewed after its worker has failed', async () => {
+  await using w = await world()
+  const { receiver } = await open(w)
+  let isBroken = false
+  let byOthers: number | undefined
+  const slow = slowly(w, async () => {
+    isBroken = true
+    await untilRenewed(w)
+    byOthers = await run(w, 'webhooks.deliver')
+  })
+  await expect(deliver(leasingNothing(slow, () => isBroken))).rejects.toThrow('It fails.')
   expect([byOthers, receiver.requests.length]).toEqual([0, 1])
 })
 

@@ -53,6 +53,9 @@ export async function deliverDue(ctx: Ctx, stop: AbortSignal): Promise<number> {
 async function recordRest(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promise<void> {
   while (dispatcher.inFlight.size > 0 || dispatcher.finished.length > 0) {
     await recordAttempts(ctx, dispatcher.finished.splice(0), stop)
+    await renew(ctx, dispatcher).catch((error: unknown) =>
+      ctx.log.warn({ err: error }, 'leases of webhook deliveries could not be renewed'),
+    )
     if (dispatcher.inFlight.size > 0) await pause(ctx, dispatcher.wake.promise)
     dispatcher.wake = Promise.withResolvers()
   }
