@@ -272,7 +272,12 @@ test.each(['smtp', 'sandbox'])(
       sql`select is_erased, recipient, detail, event from messages where campaign_id = ${campaign.id}`,
     )
     expect([row, more]).toEqual([{ is_erased: true, recipient: null, detail: null, event: null }, []])
-    expect(await w.db.many(Event, sql`select data::text as event from webhook_events where project_id = ${w.projectId} and data::text like '%ana%'`)).toEqual([])
+    expect(
+      await w.db.many(
+        Event,
+        sql`select data::text as event from webhook_events where project_id = ${w.projectId} and data::text like '%ana%'`,
+      ),
+    ).toEqual([])
     expect((await w.get('/api/client/sandbox/messages')).body.results).toEqual([])
     expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ address: null, reason: 'erased', source: {} }])
     expect(await run(w, 'ingest.apply')).toBe(0)
