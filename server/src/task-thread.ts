@@ -8,6 +8,7 @@ import * as journeys from './modules/journeys/tasks.ts'
 import * as messages from './modules/messages/tasks.ts'
 import * as mta from './modules/mta/tasks.ts'
 import * as templates from './modules/templates/tasks.ts'
+import * as tools from './modules/tools/tasks.ts'
 import * as tracking from './modules/tracking/tasks.ts'
 
 const tasks = [
@@ -25,6 +26,7 @@ const tasks = [
   templates.compileStored,
   templates.lintTemplate,
   templates.tryTemplate,
+  tools.scoreText,
   tracking.numberLinks,
 ]
 

@@ -1,5 +1,5 @@
 import { route } from '../../infra/http/route.ts'
-import { outsideOf } from './outside.ts'
+import { outsideOf, scoringOf } from './outside.ts'
 import {
   CommerceForm,
   CommerceReply,
@@ -82,7 +82,7 @@ export const toolRoutes = [
     access,
     form: SentimentForm,
     reply: SentimentReply,
-    run: (_, { body }) => analyseSentiment(body),
+    run: (ctx, { body }) => analyseSentiment(body, scoringOf(ctx)),
   }),
   route({
     method: 'POST',

@@ -15,6 +15,7 @@ import {
   SpfReply,
   TcpReply,
 } from './schema.ts'
+import { scoreSentiment } from './sentiment.ts'
 import {
   analyseSentiment,
   checkSpf,
@@ -26,6 +27,7 @@ import {
   verifyTcp,
 } from './service.ts'
 
+const inThread = { scoreInThread: async (text: string) => scoreSentiment(text) }
 const outside = { elapsed: () => 1.6, randomSeed: () => 4_294_967_295 }
 
 describe('a generator', () => {
@@ -115,9 +117,24 @@ describe('a generator', () => {
 
 describe('a check', () => {
   test('of sentiment and phones replies with the documented schema', async () => {
-    expect(matches(SentimentReply)(await analyseSentiment({ text: 'not good 😀' }))).toBeNull()
+    expect(matches(SentimentReply)(await analyseSentiment({ text: 'not good 😀' }, inThread))).toBeNull()
     expect(matches(PhoneReply)(await validateMobile({ phone: '+61412345678' }))).toBeNull()
     expect(matches(PhoneReply)(await validateMobile({ phone: '1' }))).toBeNull()
+  })
+
+  test('of the sentiment of a long text is left to a thread, and that of a short one is not', async () => {
+    const given: number[] = []
+    const outside = {
+      scoreInThread: (text: string) => {
+        given.push(text.length)
+        return inThread.scoreInThread(text)
+      },
+    }
+    for (const length of [1, 5000, 5001, 100_000]) {
+      const text = 'no '.repeat(33_334).slice(0, length)
+      expect((await analyseSentiment({ text }, outside)).data).toEqual(scoreSentiment(text))
+    }
+    expect(given).toEqual([5001, 100_000])
   })
 
   test('of SPF has a limit of eight seconds', async () => {

@@ -43,6 +43,15 @@ describe('the utilities over HTTP', () => {
     expect(reply.body).toMatchObject(body)
   })
 
+  test('a long text is scored like a short one, also for a key of an organisation', async () => {
+    await using w = await world()
+    const path = '/api/ext/generic/text/sentiment-score'
+    for (const key of [w.keys.support, w.keys.member]) {
+      const { status, body } = await w.form(path, { text: 'no '.repeat(33_333) }, { key })
+      expect([status, body.data.score, body.data.tokens.length]).toEqual([200, -33_333, 33_333])
+    }
+  })
+
   test('only forms with POST are accepted, not JSON or query parameters', async () => {
     await using w = await world()
     expect((await w.post(food, { count: '1' })).status).toBe(415)
