@@ -65,6 +65,24 @@ describe('Idempotency-Key', () => {
     expect(stored?.fingerprint).not.toBe(HASH)
   })
 
+  test('a request whose values are trimmed is repeated after SECRETS_KEY got a new first key, also if it is only appended', async () => {
+    const former = `a:${Buffer.alloc(32, 1).toString('base64')}`
+    await using w = await world({ env: { SECRETS_KEY: former } })
+    await using rotated = await world({ env: { SECRETS_KEY: `b:${Buffer.alloc(32, 2).toString('base64')},${former}` } })
+    for (const [method, path, body] of [
+      ['PATCH', '/api/client/users', [{ external_id: 'a', email: ' a@example.com ' }]],
+      ['POST', '/api/client/events', [{ name: ' order ', external_id: 'a' }]],
+    ] as const) {
+      const send = (of: World) => of.request(method, path, body, { ...key(path), key: w.keys.secret })
+      const replies = [await send(w), await send(rotated), await send(w)]
+      expect(replies.map(({ status, headers }) => [status, headers['idempotent-replayed']])).toEqual([
+        [204, undefined],
+        [204, 'true'],
+        [204, 'true'],
+      ])
+    }
+  })
+
   test('a request is repeated after SECRETS_KEY got a new first key, and one of an earlier release too; another is not', async () => {
     const former = `a:${Buffer.alloc(32, 1).toString('base64')}`
     await using w = await world({ env: { SECRETS_KEY: former } })

@@ -8,7 +8,7 @@ import { HOUR_MS } from '../../lib/times.ts'
 import { Conflict, isSqlState, LOCK_NOT_AVAILABLE } from '../postgres/db.ts'
 import { type Caller, type Ctx, type InTx, inTx } from '../runtime/ctx.ts'
 import { AlreadyRecorded, type RecordedRequest, type ReplyRecord } from '../runtime/reply-record.ts'
-import { fingerprintOf, isFingerprintOf } from '../runtime/request-fingerprint.ts'
+import { coveredOf, fingerprintOf, isFingerprintOf } from '../runtime/request-fingerprint.ts'
 import { claimKey, dropRecord, findRecord, keepRecord, type NewRecord, type RecordKey, type StoredRecord } from './idempotency-records.ts'
 import type { Route } from './route.ts'
 
@@ -71,7 +71,9 @@ type Work = (ctx: Ctx, record?: ReplyRecord) => Promise<StoredReply>
 
 /** Runs `work` once per key. Later requests with the key get the same reply. */
 export async function runOnce(ctx: Ctx, request: IdempotentRequest, work: Work): Promise<StoredReply> {
-  const attempt: Attempt = { request, work, lock: `${request.keyId}:${request.key}`, record: recordOf(ctx, request) }
+  const covered = coveredOf(aboutOf(request), request.body)
+  const record = { keyId: request.keyId, key: request.key, fingerprint: fingerprintOf(ctx, covered), requestId: request.requestId }
+  const attempt: Attempt = { request, work, lock: `${request.keyId}:${request.key}`, covered, record }
   switch (request.route.records) {
     case undefined:
       return queued(attempt, () => runInTransaction(ctx, attempt))
@@ -84,14 +86,7 @@ export async function runOnce(ctx: Ctx, request: IdempotentRequest, work: Work):
   }
 }
 
-type Attempt = { request: IdempotentRequest; work: Work; lock: string; record: RecordKey }
-
-const recordOf = (ctx: Pick<Ctx, 'secrets'>, request: IdempotentRequest): RecordKey => ({
-  keyId: request.keyId,
-  key: request.key,
-  fingerprint: fingerprintOf(ctx, aboutOf(request), request.body),
-  requestId: request.requestId,
-})
+type Attempt = { request: IdempotentRequest; work: Work; lock: string; covered: string; record: RecordKey }
 
 const waiters = new Map<string, number>()
 
@@ -228,5 +223,5 @@ function aboutOf({ route, path, query }: Pick<IdempotentRequest, 'route' | 'path
 }
 
 /** Is a record that of the same request? */
-const isSameRequest = (ctx: Pick<Ctx, 'secrets'>, { request, record }: Attempt, { fingerprint }: StoredRecord): boolean =>
-  fingerprint === record.fingerprint || isFingerprintOf(ctx, fingerprint, aboutOf(request), request.body)
+const isSameRequest = (ctx: Pick<Ctx, 'secrets'>, { covered, record }: Attempt, { fingerprint }: StoredRecord): boolean =>
+  fingerprint === record.fingerprint || isFingerprintOf(ctx, fingerprint, covered)

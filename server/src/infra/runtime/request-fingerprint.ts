@@ -5,15 +5,15 @@ import { sha256 } from './secrets.ts'
 
 const FINGERPRINT = 'request fingerprint'
 
-/** What a fingerprint covers, with the body in one spelling, without white space and the order of members. `about`: its method, path and query. */
-const wholeOf = (about: string, body: unknown): string => `${about}\n${canonicalJson(body)}`
+/**
+ * What a fingerprint covers, with the body in one spelling, without white space and the order of members. `about`: its method, path and query.
+ * Checks of parameters trim the body in place, so this is read before.
+ */
+export const coveredOf = (about: string, body: unknown): string => `${about}\n${canonicalJson(body)}`
 
 /** The hash of a request. It has a key, because a body can be little more than a code of six digits. */
-export const fingerprintOf = ({ secrets }: Pick<Ctx, 'secrets'>, about: string, body: unknown): string =>
-  secrets.sign(wholeOf(about, body), FINGERPRINT)
+export const fingerprintOf = ({ secrets }: Pick<Ctx, 'secrets'>, covered: string): string => secrets.sign(covered, FINGERPRINT)
 
 /** Is this the fingerprint of the request, with any of the keys? Records of earlier releases have a hash without a key. */
-export function isFingerprintOf({ secrets }: Pick<Ctx, 'secrets'>, fingerprint: string, about: string, body: unknown): boolean {
-  const whole = wholeOf(about, body)
-  return secrets.isSigned(whole, fingerprint, FINGERPRINT) || fingerprint === sha256(whole)
-}
+export const isFingerprintOf = ({ secrets }: Pick<Ctx, 'secrets'>, fingerprint: string, covered: string): boolean =>
+  secrets.isSigned(covered, fingerprint, FINGERPRINT) || fingerprint === sha256(covered)

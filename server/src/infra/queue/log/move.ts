@@ -10,7 +10,7 @@ import { isConflict, sql } from '../../postgres/db.ts'
 import type { AcceptedLog, LogExtent, StoredEntry } from '../../runtime/accepted-log.ts'
 import { afterCommit, type Ctx, type InTx, inTx, type JobName } from '../../runtime/ctx.ts'
 import type { ReplyRecord } from '../../runtime/reply-record.ts'
-import { isFingerprintOf } from '../../runtime/request-fingerprint.ts'
+import { coveredOf, isFingerprintOf } from '../../runtime/request-fingerprint.ts'
 import { type AcceptedRequest, appendWithRecords } from '../append.ts'
 import { hasRoom } from '../backlog.ts'
 import { type Job, job } from '../jobs.ts'
@@ -129,7 +129,7 @@ async function parkDifferent(
   )
   if (first === undefined || first.fingerprint === record.fingerprint) return
   const items = itemsOf(body)
-  if (items && record.about !== undefined && isFingerprintOf(ctx, first.fingerprint, record.about, items)) return
+  if (items && record.about !== undefined && isFingerprintOf(ctx, first.fingerprint, coveredOf(record.about, items))) return
   const source = {
     kind,
     request_id: requestId,
