@@ -26,7 +26,7 @@ const common = {
   count: Type.Optional(
     Type.String({
       notBlank: true,
-      pattern: '^(0|[1-9][0-9]{0,5})$',
+      pattern: '^(0|[1-9][0-9]*)$',
       problem: WHOLE_NUMBER,
       numericRange: [1, 100],
       description: 'How many records to generate, 1 to 100.',

@@ -18,6 +18,8 @@ describe('the utilities over HTTP', () => {
     ['an empty field', food, 'count=', 400, { code: 'parameter_invalid_empty', error: { param: 'count' } }],
     ['a sign', food, 'count=-1', 400, { code: 'parameter_invalid_format', error: { param: 'count' } }],
     ['out of range', food, 'count=101', 422, { code: 'validation_failed', error: { param: 'count' } }],
+    ['seven digits', food, 'count=1000000', 422, { code: 'validation_failed', error: { param: 'count' } }],
+    ['very many digits', food, `count=${'9'.repeat(400)}`, 422, { code: 'validation_failed', error: { param: 'count' } }],
     ['an empty symbol', '/api/ext/generic/data/generate/commerce', 'count=1&method=price&priceSymbol=', 200, { data: { generated: 1 } }],
     [
       'a plus that was not encoded',
