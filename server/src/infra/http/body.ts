@@ -127,6 +127,12 @@ export function checkMediaType(
   })
 }
 
+/** Parses a form. Throws 400 if it is not UTF-8, or its percent-encoding is malformed. */
+export function parseForm(bytes: Buffer): Record<string, string> {
+  if (!isUtf8(bytes)) throw malformed('is not valid UTF-8')
+  return toRecord(parsePairs(bytes.toString('utf8')))
+}
+
 /** Parses a JSON body. Throws 400 with line and column; the message never contains the body. */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw malformed('is not valid UTF-8')

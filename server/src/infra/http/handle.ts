@@ -6,7 +6,7 @@ import type { Ctx } from '../runtime/ctx.ts'
 import { spendQuota } from '../runtime/quota.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
 import { recorded } from './audited.ts'
-import { checkMediaType, parseJson, parsePairs, readBody, readsBody, toRecord } from './body.ts'
+import { checkMediaType, parseForm, parseJson, readBody, readsBody } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
 import { errorReply } from './error-reply.ts'
 import type { Exchange, Serving } from './exchange.ts'
@@ -36,7 +36,7 @@ export async function bodyOf(ctx: Ctx, route: CompiledRoute, request: FastifyReq
     throw error
   })
   if (raw.length > 0) checkType()
-  if (takes === 'form') return { value: toRecord(parsePairs(raw.toString('utf8'))), raw }
+  if (takes === 'form') return { value: parseForm(raw), raw }
   if (raw.length > 0) return { value: parseJson(raw), raw }
   if (takes === 'nothing' || 'optionalBody' in (def.body ?? {})) return { value: {}, raw }
   throw fault('parameter_missing', 'body', 'This operation needs a JSON body.')

@@ -28,6 +28,13 @@ describe('the utilities over HTTP', () => {
       200,
       { data: { isValid: true, phoneNumber: '+61412345678' } },
     ],
+    [
+      'bytes that are not UTF-8',
+      '/api/ext/generic/text/sentiment-score',
+      Buffer.from('text=caf\xe9', 'latin1'),
+      400,
+      { error: { param: 'body' } },
+    ],
     ['blank text', '/api/ext/generic/text/sentiment-score', 'text=%20', 400, { code: 'parameter_invalid_empty' }],
     [
       'a port that accepts no connections',
