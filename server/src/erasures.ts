@@ -9,7 +9,7 @@ import type { ImportId, UserId } from './lib/ids.ts'
 import { MINUTE_MS } from './lib/times.ts'
 import { eraseActivity } from './modules/activity/index.ts'
 import { ERASED_AT_ONCE, eraseEvents, eraseSomeEvents } from './modules/events/index.ts'
-import { deleteChangesOf, eraseRows, oldestImportPosition, unfinishedImports } from './modules/imports/index.ts'
+import { deleteChangesOf, eraseRows, importsWithRows, oldestImportPosition, unfinishedImports } from './modules/imports/index.ts'
 import { eraseJourneys } from './modules/journeys/index.ts'
 import { eraseMemberships, lockLists } from './modules/lists/index.ts'
 import { eraseMessages, eraseSubmissions } from './modules/messages/index.ts'
@@ -52,13 +52,14 @@ export function createEraser(): Pick<Job, 'run' | 'nextAt'> {
   }
 }
 
-/** Erases a user, or only some events when the process stops. Returns false if that fails, but throws if the database is away. */
+/** Erases a user, or only some events and rows when the process stops. Returns false if that fails, but throws if the database is away. */
 async function couldErase(ctx: Ctx, user: Erasable, stop: AbortSignal): Promise<boolean> {
   try {
     await inProject(ctx, user.project_id, async (ctx) => {
       await eraseMostEvents(ctx, user.id, stop)
       if (stop.aborted) return
-      const unfinished = await eraseMostRows(ctx, user.id)
+      const unfinished = await eraseMostRows(ctx, user.id, stop)
+      if (stop.aborted) return
       await inTx(ctx, (ctx) => erase(ctx, user, unfinished))
     })
     return true
@@ -81,13 +82,16 @@ async function eraseMostEvents(ctx: ProjectCtx, id: UserId, stop: AbortSignal): 
 }
 
 /**
- * Deletes the rows of files that name a user. All refused rows of a project are read, maybe millions, so that it is done before locks are
- * taken that batches wait for. Returns the imports that may refuse more rows meanwhile; those accepted later are not about this user.
+ * Deletes the rows of files that name a user. All refused rows of a project are read, maybe millions, so that it is done in a transaction for
+ * each file, before locks are taken that batches wait for. Returns the imports that may refuse more rows meanwhile; those accepted later are not about this user.
  */
-async function eraseMostRows(ctx: ProjectCtx, id: UserId): Promise<ImportId[]> {
+async function eraseMostRows(ctx: ProjectCtx, id: UserId, stop: AbortSignal): Promise<ImportId[]> {
   const unfinished = await unfinishedImports(ctx)
   const names = await namesWithMerged(ctx, id)
-  await inTx(ctx, (ctx) => eraseRows(ctx, names))
+  for (const file of await importsWithRows(ctx)) {
+    if (stop.aborted) break
+    await inTx(ctx, (ctx) => eraseRows(ctx, names, [file]))
+  }
   return unfinished
 }
 

@@ -11,6 +11,7 @@ import { lockLists, tryLockListsShared } from '../../src/modules/lists/index.ts'
 import { suppressErased } from '../../src/modules/subscriptions/index.ts'
 import { deleteUser } from '../../src/modules/users/index.ts'
 import { blastTo, listOf, schedule } from '../blasts.ts'
+import { failSaves } from '../failing-saves.ts'
 import { type World, world } from '../world.ts'
 
 const event = (ids: object) => ({ name: 'order', data: { secret: 'of-kim' }, ...ids })
@@ -285,6 +286,30 @@ test('an erasure that reads the refused rows of imports holds no lock that batch
   await erased
   expect(isFree).toBe(true)
   expect((await w.get(`${path}s/${body.id}/errors`)).text.match(/\w*,no-address,.*/g)).toEqual(['lee,no-address,'])
+})
+
+test('an erasure goes through the files one by one, and goes on where one of them made it fail', async () => {
+  await using w = await world()
+  await w.users('kim')
+  const { body: list } = await w.post('/api/client/lists', { name: 'Old', type: 'static' })
+  const path = `/api/client/lists/${list.id}/import`
+  const refusing = async () => {
+    const raw = 'external_id,email\nkim,no-address\n'
+    const { body } = await w.request('POST', path, undefined, { raw, headers: { 'content-type': 'text/csv' } })
+    await w.drain()
+    return body.id as number
+  }
+  const [first, second] = [await refusing(), await refusing()]
+  const namesKim = async (id: number) => (await w.get(`${path}s/${id}/errors`)).text.includes('kim,')
+  await erase(w, 'kim')
+  {
+    await using _ = await failSaves(w, { table: 'import_failures', on: 'delete', when: `old.import_id = ${second}` })
+    await w.drain()
+    expect([await namesKim(first), await namesKim(second)]).toEqual([false, true])
+  }
+  w.advance('6 minutes')
+  await w.drain()
+  expect([await namesKim(second), await users(w)]).toEqual([false, []])
 })
 
 test('an erasure removes rows of files that name the user by a national phone number or an anonymous id', async () => {

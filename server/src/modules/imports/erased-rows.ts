@@ -1,6 +1,7 @@
 /** Rows of users who were erased after the import was accepted are refused, and nothing of them is kept (D-UREAD-4). Stored rows of erased users are deleted. */
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
+import type { ImportId } from '../../lib/ids.ts'
 import { normalisePhone, regionsOfPhone } from '../../lib/phone.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { trimWhiteSpace } from '../../lib/text.ts'
@@ -80,8 +81,8 @@ function addressesIn(ctx: InTx, claimed: ClaimedImport): (row: Row) => string[] 
 const DIGITS_COMPARED = 4
 
 /** Deletes refused rows and the first rows of dry runs that name erased users (D-IMP-5). It reads all refused rows of these imports. */
-export async function eraseRows(ctx: InTx, users: queries.ErasedUser[], among: queries.Among = null): Promise<void> {
-  if (among?.length === 0) return
+export async function eraseRows(ctx: InTx, users: queries.ErasedUser[], among: ImportId[]): Promise<void> {
+  if (among.length === 0) return
   const phones = users.flatMap(({ phone }) => phone ?? [])
   const isOne = (cell: string) => phones.some((phone) => normalisePhone(trimWhiteSpace(cell), regionsOfPhone(phone)) === phone)
   const digits = phones.map((phone) => phone.slice(-DIGITS_COMPARED))
