@@ -54,12 +54,15 @@ const someProject = () => sql`(${projects}::bigint[])[1 + i % 3]`
 const numbers = sql`generate_series(1, ${ROWS}::int) as i`
 const inAll = <T>(work: (id: ProjectId) => T) => projects.map(work)
 
-const messages = (state: string, lease: () => Date | null, token: string | null) => () =>
-  sql`insert into messages (project_id, user_id, campaign_id, channel, cause, state, due_at, lease_until, lease_token, created_at)
-      select ${someProject()}, i, 1, 'email', 'c' || i, ${state}, ${due()}, ${lease()}, ${token}::uuid, ${due()}
-      from ${numbers}`
+const messages =
+  (state: string, lease: () => Date | null, token: string | null, campaign = sql`1`) =>
+  () =>
+    sql`insert into messages (project_id, user_id, campaign_id, channel, cause, state, due_at, lease_until, lease_token, created_at)
+        select ${someProject()}, i, ${campaign}, 'email', 'c' || i, ${state}, ${due()}, ${lease()}, ${token}::uuid, ${due()}
+        from ${numbers}`
 
 const queued = messages('queued', () => null, null)
+const queuedOfTwo = () => messages('queued', () => null, null, sql`case when i <= ${ROWS - 10}::int then 1 else 2 end`)()
 const leased = messages('claimed', due, '00000000-0000-0000-0000-000000000001')
 
 const mail =
@@ -92,6 +95,14 @@ const openQueues = () =>
 const rateLimited = () =>
   sql`insert into messages (project_id, user_id, campaign_id, channel, cause, state, reason, due_at, created_at)
       select ${someProject()}, i, 1, 'email', 'c' || i, 'deferred', 'rate_limited', ${later()}, ${due()} from ${numbers}`
+
+const deferDueOf = (ctx: Ctx, campaign: number) =>
+  deferDue(
+    { ...quickly(ctx), projectId: w.projectId } as ProjectCtx,
+    0,
+    { campaign_id: campaign as CampaignId, channel: 'email' },
+    { from: later(), rate: { limit: 10, intervalMs: 1000 }, limit: CLAIMED },
+  )
 
 const claims: Record<string, Claim> = {
   'ingest.projectsWithEntries': { table: 'queue_entries', fill: entries, claim: (ctx) => projectsWithEntries(quickly(ctx)) },
@@ -126,16 +137,11 @@ const claims: Record<string, Claim> = {
         later(),
       ),
   },
-  'messages.deferDue': {
+  'messages.deferDue': { table: 'messages', fill: queued, claim: (ctx) => deferDueOf(ctx, 1), rows: CLAIMED },
+  'messages.deferDue behind another campaign': {
     table: 'messages',
-    fill: queued,
-    claim: (ctx) =>
-      deferDue(
-        { ...quickly(ctx), projectId: w.projectId } as ProjectCtx,
-        0,
-        { campaign_id: 1 as CampaignId, channel: 'email' },
-        { from: later(), rate: { limit: 10, intervalMs: 1000 }, limit: CLAIMED },
-      ),
+    fill: queuedOfTwo,
+    claim: (ctx) => deferDueOf(ctx, 2),
     rows: CLAIMED,
   },
   'messages.claimRateLimited': {

@@ -9,10 +9,11 @@ import { createTestClock } from '../../../../test/test-clock.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { type Database, sql } from '../../../infra/postgres/db.ts'
 import { systemClock } from '../../../infra/runtime/clock.ts'
-import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId } from '../../../lib/ids.ts'
 import { HOUR_MS, SECOND_MS } from '../../../lib/times.ts'
 import { nextDueAt } from './queries.ts'
-import { takeRateQueues } from './rates.queries.ts'
+import { deferDue, takeRateQueues } from './rates.queries.ts'
 
 const namesOf = (count: number, prefix = 'user') => Array.from({ length: count }, (_, at) => `${prefix}-${at}`)
 
@@ -98,6 +99,29 @@ describe.each(['campaign', 'provider'])('a raised rate of a %s', (whose) => {
         .sort(),
     )
   })
+})
+
+test('the due messages of a campaign are deferred slice by slice, and those of others are passed over', async () => {
+  await using w = await world()
+  const [slow, other] = [1 as CampaignId, 2 as CampaignId]
+  const campaigns = [slow, other, other, slow, other, slow]
+  const due = new Date(w.clock.now().getTime() - SECOND_MS)
+  await w.db.run(
+    sql`insert into messages (project_id, user_id, campaign_id, channel, cause, due_at, created_at)
+        select ${w.projectId}, i, c, 'email', 'c' || i, ${due}, ${due} from unnest(${campaigns}::bigint[]) with ordinality as m(c, i)`,
+  )
+  const ctx = { ...w.ctx, projectId: w.projectId } as ProjectCtx
+  const schedule = { from: new Date(w.clock.now().getTime() + HOUR_MS), rate: { limit: 1, intervalMs: 1000 }, limit: 2 }
+  const deferred: number[] = []
+  let slice = await deferDue(ctx, 0, { campaign_id: slow, channel: 'email' }, schedule)
+  while (slice) {
+    deferred.push(slice.deferred)
+    slice = await deferDue(ctx, 0, { campaign_id: slow, channel: 'email' }, schedule, slice)
+  }
+  expect(deferred).toEqual([1, 1, 1])
+  const Row = Type.Object({ campaign_id: Type.Integer(), state: Type.String() })
+  const rows = await w.db.many(Row, sql`select campaign_id, state from messages where project_id = ${w.projectId} order by user_id`)
+  expect(rows).toEqual(campaigns.map((campaign_id) => ({ campaign_id, state: campaign_id === slow ? 'deferred' : 'queued' })))
 })
 
 test('a queue that a process with a clock that was hours ahead took is taken over within seconds', async () => {

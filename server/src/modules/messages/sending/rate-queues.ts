@@ -39,7 +39,8 @@ export const latestOf = (at: Date, now: Date): Date =>
   new Date(now.getTime() + MARGIN_FACTOR * Math.max(0, at.getTime() - now.getTime()) + MARGIN_MS)
 
 /**
- * Opens the rate queues of messages that were refused, and defers all other due messages of their campaigns, so that they wait there too.
+ * Opens the rate queues of messages that were refused, and defers the other due messages of their campaigns, so that they wait there too. It
+ * ends at a slice without any: behind a long backlog of another campaign they are found when their turn comes.
  */
 export async function openQueues(
   ctx: ProjectCtx,
@@ -59,7 +60,8 @@ export async function openQueues(
   for (const { at, rate, ...queue } of queues) {
     const slower = { limit: rate.limit, intervalMs: MARGIN_FACTOR * rate.intervalMs }
     const schedule = { from: latestOf(at, ctx.clock.now()), rate: slower, limit: SLICE_MESSAGES }
-    while ((await queries.deferDue(quickly(ctx), priority, queue, schedule)) === SLICE_MESSAGES);
+    let slice = await queries.deferDue(quickly(ctx), priority, queue, schedule)
+    while (slice && slice.deferred > 0) slice = await queries.deferDue(quickly(ctx), priority, queue, schedule, slice)
   }
 }
 

@@ -9,8 +9,8 @@ import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { databaseNow, databaseTime, secondsUntil } from '../../../infra/runtime/lease-time.ts'
 import type { SharedRate } from '../../../infra/runtime/shared-rate.ts'
 import { CHANNELS, type Channel } from '../../../lib/channels.ts'
-import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
-import { IdOf, OneOf } from '../../../lib/shapes.ts'
+import type { CampaignId, MessageId, ProjectId } from '../../../lib/ids.ts'
+import { Count, IdOf, Instant, OneOf } from '../../../lib/shapes.ts'
 import { ClaimedMessage, type Priority } from '../schema.ts'
 import { among, byDueTime, claimedAs, claimedColumns, isDue } from './queries.ts'
 
@@ -34,17 +34,27 @@ export const openRateQueues = (ctx: ProjectCtx, priority: Priority, queues: { ca
         on conflict (project_id, campaign_id, priority) do nothing`,
   )
 
-/** Where in time a slice of messages is put: as many as the rate allows in each of its intervals, not before `from`. */
+/** Where in time messages are put: as many as the rate allows in each of its intervals, not before `from`. `limit` is how many are looked at. */
 type Schedule = { from: Date; rate: SharedRate; limit: number }
 
-/** Defers the next slice of a campaign’s due messages, behind its messages that already wait for the rate. Returns how many. */
+/** Where a slice of due messages ended, and how many of its messages were deferred. */
+const Slice = Type.Object({ due_at: Instant, id: IdOf<MessageId>(), deferred: Count })
+
+/**
+ * Looks at the next slice of the due messages of a channel, behind `after`, and defers those of a campaign, behind its messages that already
+ * wait for the rate. Most of a slice may be of other campaigns: what is read is limited, not what is deferred. Returns nothing at the end.
+ */
 export const deferDue = (
   ctx: ProjectCtx,
   priority: Priority,
   { campaign_id, channel }: Pick<RateQueue, 'campaign_id' | 'channel'>,
   { from, rate, limit }: Schedule,
-): Promise<number> =>
-  ctx.db.run(
+  after?: Pick<Static<typeof Slice>, 'due_at' | 'id'>,
+) => {
+  const isInReach = sql`${isDue} and priority = ${priority} and project_id = ${ctx.projectId} and channel = ${channel} and due_at <= ${ctx.clock.now()}
+            and ${after ? sql`(due_at, id) > (${after.due_at}, ${after.id})` : sql`true`}`
+  return ctx.db.first(
+    Slice,
     sql`with last as materialized (
           select greatest(${from}::timestamptz, (
             select due_at from messages m
@@ -52,22 +62,32 @@ export const deferDue = (
             order by due_at desc, id desc
             limit 1
           )) as at
-        ), due as materialized (
-          select ctid as tid, due_at, id from messages m
-          where ${isDue} and priority = ${priority} and project_id = ${ctx.projectId} and channel = ${channel} and due_at <= ${ctx.clock.now()}
-            and ${isOf(sql`${campaign_id}::bigint`)}
+        ), slice as materialized (
+          select due_at, id from messages
+          where ${isInReach}
           order by due_at, id
           limit ${limit}
+        ), ended as materialized (
+          select due_at, id from slice order by due_at desc, id desc limit 1
+        ), due as materialized (
+          select ctid as tid, due_at, id from messages m
+          where ${isInReach} and ${isOf(sql`${campaign_id}::bigint`)}
+            and (due_at, id) <= ((select due_at from ended), (select id from ended))
+          order by due_at, id
           for update skip locked
         ), placed as materialized (
           select tid, row_number() over (order by due_at, id) - 1 as place from due
+        ), deferred as (
+          update messages m
+          set state = 'deferred', reason = 'rate_limited', acted_at = ${ctx.clock.now()},
+              due_at = last.at + div(placed.place, ${rate.limit}) * ${rate.intervalMs}::bigint * interval '1 millisecond'
+          from placed, last
+          where m.ctid = placed.tid and m.project_id = ${ctx.projectId}
+          returning 1
         )
-        update messages m
-        set state = 'deferred', reason = 'rate_limited', acted_at = ${ctx.clock.now()},
-            due_at = last.at + div(placed.place, ${rate.limit}) * ${rate.intervalMs}::bigint * interval '1 millisecond'
-        from placed, last
-        where m.ctid = placed.tid and m.project_id = ${ctx.projectId}`,
+        select due_at, id, (select count(*) from deferred) as deferred from ended`,
   )
+}
 
 /** Takes those rate queues that are due. No other process takes them before `until`. */
 export const takeRateQueues = (ctx: Ctx, priority: Priority, queues: Pick<RateQueue, 'project_id' | 'campaign_id'>[], until: Date) =>
