@@ -22,12 +22,13 @@ import { finishAttempts } from './finish.ts'
 
 type Reason = 'campaign_stopped' | 'rescheduled' | 'requested'
 
-const AT_ONCE = 500
+const CANCELLED_AT_ONCE = 500
+const CHANGED_AT_ONCE = 5000
 
 /** Cancels waiting email, some at a time. Returns how many recipients. */
 export async function cancelMail(ctx: ProjectCtx, filter: MailFilter): Promise<number> {
   let cancelled = 0
-  for (let some = AT_ONCE; some === AT_ONCE; cancelled += some) {
+  for (let some = CANCELLED_AT_ONCE; some === CANCELLED_AT_ONCE; cancelled += some) {
     some = await inTx(ctx, (ctx) => cancelSome(ctx, filter, 'requested'))
   }
   return cancelled
@@ -38,7 +39,7 @@ export const cancelOfCampaign = (ctx: InTx, campaign_id: CampaignId, reason: 'ca
   cancelSome(ctx, { campaign_id }, reason)
 
 async function cancelSome(ctx: InTx, filter: MailFilter, reason: Reason): Promise<number> {
-  const recipients = await claimToCancel(ctx, filter, AT_ONCE, new Date(ctx.clock.now().getTime() + leaseMs(ctx)))
+  const recipients = await claimToCancel(ctx, filter, CANCELLED_AT_ONCE, new Date(ctx.clock.now().getTime() + leaseMs(ctx)))
   if (recipients.length === 0) return 0
   const mails = new Map((await findMails(ctx, distinct(recipients.map(({ mail_id }) => mail_id)))).map((mail) => [mail.id, mail]))
   const claimed = recipients.flatMap((recipient) => {
@@ -66,8 +67,11 @@ export const countInFlight = async (ctx: ProjectCtx | InTx, campaign_id: Campaig
 /** Returns the held email of a campaign to the queue. */
 export const releaseOfCampaign = (ctx: InTx, campaign_id: CampaignId): Promise<void> => release(ctx, { campaign_id })
 
+/** In as many statements as needed: the time of each is limited, and a queue that was paused for long has millions. */
 async function release(ctx: InTx, filter: MailFilter): Promise<void> {
-  if ((await releaseHeld(ctx, filter)) === 0) return
+  let last = await releaseHeld(ctx, filter, { limit: CHANGED_AT_ONCE })
+  if (!last) return
+  while (last?.found === CHANGED_AT_ONCE) last = await releaseHeld(ctx, filter, { limit: CHANGED_AT_ONCE, behind: last })
   for (const job of Object.values(DELIVER_JOBS)) ctx.wake(job)
 }
 
@@ -84,14 +88,12 @@ export const resumeMail = (ctx: ProjectCtx, pause: Pause): Promise<void> =>
 const filterOf = ({ scope, value }: Pause): MailFilter =>
   scope === 'project' ? {} : scope === 'site' ? { site: value } : { campaign_id: Number(value) as CampaignId }
 
-const DUE_AT_ONCE = 5000
-
 /** Makes waiting email due now. Returns how many recipients. */
 export async function retryMail(ctx: ProjectCtx, filter: MailFilter): Promise<number> {
   let changed = 0
-  for (let some = DUE_AT_ONCE; some === DUE_AT_ONCE; changed += some) {
+  for (let some = CHANGED_AT_ONCE; some === CHANGED_AT_ONCE; changed += some) {
     some = await inTx(ctx, async (ctx) => {
-      const made = await makeDue(ctx, filter, DUE_AT_ONCE)
+      const made = await makeDue(ctx, filter, CHANGED_AT_ONCE)
       if (made > 0) for (const job of Object.values(DELIVER_JOBS)) ctx.wake(job)
       return made
     })

@@ -1,8 +1,9 @@
+import { type Static, Type } from 'typebox'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { leaseEnd } from '../../../infra/runtime/lease-time.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
-import { Count, Flag } from '../../../lib/shapes.ts'
+import { Count, Flag, IdOf } from '../../../lib/shapes.ts'
 import type { Pause } from './pauses.queries.ts'
 import { claimedMail, withKeysOf } from './queries.ts'
 import { ClaimedRecipient } from './schema.ts'
@@ -69,9 +70,36 @@ export const makeDue = (ctx: InTx, filter: MailFilter, limit: number) =>
         update mail_recipients r set due_at = ${ctx.clock.now()} from waiting where ${withKeysOf(ctx, sql`waiting`)}`,
   )
 
+/** How many recipients a statement found and changed, and the last of them: the next statement continues behind it. */
+const ChangedRecipients = Type.Object({ found: Count, changed: Count, mail_id: IdOf<MessageId>(), no: Type.Integer() })
+
+/** Where a statement begins, and how many recipients it changes at most. */
+type Reach = { limit: number; behind?: Pick<Static<typeof ChangedRecipients>, 'mail_id' | 'no'> | undefined }
+
+/**
+ * Changes the next waiting recipients in the order of their keys, and waits for those that are being changed. Returns nothing if there is
+ * none. They are a range of keys, because with a join PostgreSQL may compare each with each.
+ */
+const changeNext = (ctx: InTx, filter: MailFilter, { limit, behind }: Reach, condition: Sql, change: Sql) => {
+  const isNext = sql`${isAmong(ctx, filter)} and ${condition} and ${when(behind, sql`(mail_id, no) > (${behind?.mail_id ?? 0}, ${behind?.no ?? 0})`)}`
+  return ctx.db.first(
+    ChangedRecipients,
+    sql`with next as materialized (
+          select mail_id, no from mail_recipients where ${isNext} order by mail_id, no limit ${limit}
+        ), ended as materialized (
+          select mail_id, no from next order by mail_id desc, no desc limit 1
+        ), changed as (
+          update mail_recipients set ${change}
+          where ${isNext} and (mail_id, no) <= ((select mail_id from ended), (select no from ended))
+          returning 1
+        )
+        select (select count(*) from next) as found, (select count(*) from changed) as changed, mail_id, no from ended`,
+  )
+}
+
 /** Returns held recipients to the queue. If another pause applies, they are held again. */
-export const releaseHeld = (ctx: InTx, filter: MailFilter) =>
-  ctx.db.run(sql`update mail_recipients set is_held = false, due_at = ${ctx.clock.now()} where ${isAmong(ctx, filter)} and is_held`)
+export const releaseHeld = (ctx: InTx, filter: MailFilter, reach: Reach) =>
+  changeNext(ctx, filter, reach, sql`is_held`, sql`is_held = false, due_at = ${ctx.clock.now()}`)
 
 export const insertPause = (ctx: InTx, { scope, value }: Pause) =>
   ctx.db.run(
