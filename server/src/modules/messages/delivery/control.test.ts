@@ -1,8 +1,11 @@
 /** What ends a pause of a long mail queue, and what makes its email due: some recipients at a time. */
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
+import { explaining, type Reading, rolledBack } from '../../../../test/explain.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { type Database, sql } from '../../../infra/postgres/db.ts'
+import type { MessageId } from '../../../lib/ids.ts'
+import { makeDue } from '../../mta/index.ts'
 import { pauseMail, resumeMail, retryMail } from './control.ts'
 
 const MAILS = 12_000
@@ -62,4 +65,14 @@ test('all waiting email is made due, and counted', async () => {
   await fill(w, false)
   expect(await retryMail(w.ctx, {})).toBe(MAILS)
   expect(await waiting(w)).toBe(0)
+})
+
+test('what is made due next is read behind what was made due before', async () => {
+  await using w = await world()
+  await fill(w, false)
+  await w.db.run(sql`analyze mail_recipients`)
+  const readings: Reading[] = []
+  const behind = { mail_id: (MAILS - 10) as MessageId, no: 0 }
+  await rolledBack(w.ctx, (ctx) => makeDue(explaining(ctx, readings), {}, { limit: 10, behind }))
+  expect(readings.map(({ rows }) => rows)).toEqual([expect.toSatisfy((rows) => rows < 100)])
 })

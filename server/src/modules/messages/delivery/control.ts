@@ -91,12 +91,14 @@ const filterOf = ({ scope, value }: Pause): MailFilter =>
 /** Makes waiting email due now. Returns how many recipients. */
 export async function retryMail(ctx: ProjectCtx, filter: MailFilter): Promise<number> {
   let changed = 0
-  for (let some = CHANGED_AT_ONCE; some === CHANGED_AT_ONCE; changed += some) {
-    some = await inTx(ctx, async (ctx) => {
-      const made = await makeDue(ctx, filter, CHANGED_AT_ONCE)
-      if (made > 0) for (const job of Object.values(DELIVER_JOBS)) ctx.wake(job)
-      return made
+  const retrySome = (behind?: Awaited<ReturnType<typeof makeDue>>) =>
+    inTx(ctx, async (ctx) => {
+      const some = await makeDue(ctx, filter, { limit: CHANGED_AT_ONCE, behind })
+      changed += some?.changed ?? 0
+      if (some) for (const job of Object.values(DELIVER_JOBS)) ctx.wake(job)
+      return some
     })
-  }
+  let last = await retrySome()
+  while (last?.found === CHANGED_AT_ONCE) last = await retrySome(last)
   return changed
 }

@@ -57,19 +57,6 @@ export const countClaimed = (ctx: ProjectCtx | InTx, campaignId: CampaignId): Pr
         where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'claimed'`,
   )
 
-/** Makes waiting recipients due now, held ones excepted, and waits for those that are being changed. */
-export const makeDue = (ctx: InTx, filter: MailFilter, limit: number) =>
-  ctx.db.run(
-    sql`with waiting as materialized (
-          select mail_id, no from mail_recipients
-          where ${isAmong(ctx, filter)} and not is_held and due_at > ${ctx.clock.now()}
-          order by mail_id, no
-          limit ${limit}
-          for update
-        )
-        update mail_recipients r set due_at = ${ctx.clock.now()} from waiting where ${withKeysOf(ctx, sql`waiting`)}`,
-  )
-
 /** How many recipients a statement found and changed, and the last of them: the next statement continues behind it. */
 const ChangedRecipients = Type.Object({ found: Count, changed: Count, mail_id: IdOf<MessageId>(), no: Type.Integer() })
 
@@ -96,6 +83,10 @@ const changeNext = (ctx: InTx, filter: MailFilter, { limit, behind }: Reach, con
         select (select count(*) from next) as found, (select count(*) from changed) as changed, mail_id, no from ended`,
   )
 }
+
+/** Makes waiting recipients due now, held ones excepted. */
+export const makeDue = (ctx: InTx, filter: MailFilter, reach: Reach) =>
+  changeNext(ctx, filter, reach, sql`not is_held and due_at > ${ctx.clock.now()}`, sql`due_at = ${ctx.clock.now()}`)
 
 /** Returns held recipients to the queue. If another pause applies, they are held again. */
 export const releaseHeld = (ctx: InTx, filter: MailFilter, reach: Reach) =>

@@ -174,7 +174,7 @@ test('what waits is counted: all that is due and not held, and bulk of the proje
     { mails: 1, bytes: 5 },
     { mails: 0, bytes: 0 },
   ])
-  expect(await inW(w, (ctx) => makeDue(ctx, {}, 10))).toBe(1)
+  expect((await inW(w, (ctx) => makeDue(ctx, {}, { limit: 10 })))?.changed).toBe(1)
   expect((await attemptsOf(w.ctx, tried)).map(({ due_at }) => due_at)).toEqual([since])
   expect(await attemptsOf(await elsewhere(w), tried)).toEqual([])
 })

@@ -82,7 +82,7 @@ describe('what a statement finds changed by another transaction', () => {
     await w.db.run(later)
     const resumed = sql`update mail_recipients set is_held = false where project_id = ${w.projectId}`
     await w.db.run(resumed)
-    expect(await besides(w, resumed, () => inTx(w.ctx, (ctx) => makeDue(ctx, {}, 10)))).toBe(MAILS)
+    expect((await besides(w, resumed, () => inTx(w.ctx, (ctx) => makeDue(ctx, {}, { limit: 10 }))))?.changed).toBe(MAILS)
     expect(await claim()).toHaveLength(MAILS)
   })
 
@@ -90,7 +90,7 @@ describe('what a statement finds changed by another transaction', () => {
     await w.db.run(sql`update mail_recipients set due_at = due_at + interval '1 hour' where project_id = ${w.projectId}`)
     const claimed = sql`update mail_recipients set state = 'claimed', lease_token = gen_random_uuid(), lease_until = ${leaseUntil()}
                         where project_id = ${w.projectId}`
-    expect(await besides(w, claimed, () => inTx(w.ctx, (ctx) => makeDue(ctx, {}, 10)))).toBe(0)
+    expect((await besides(w, claimed, () => inTx(w.ctx, (ctx) => makeDue(ctx, {}, { limit: 10 }))))?.changed).toBe(0)
   })
 
   test('a lease that is renewed at its end is not released', async () => {
