@@ -66,11 +66,12 @@ export async function applyWave(
   if (items.length === 0) return []
   const startedAt = ctx.clock.now()
   const { partition } = place
-  const identified = await identifyUsers(ctx, updatesOf(items), known.ids)
+  const updates = updatesOf(items)
+  const identified = await identifyUsers(ctx, updates, known.ids)
   await finishRepeats(ctx, items, identified.users)
   if (identified.changes.changes.some(({ is_new }) => is_new)) await requireSameErasures(ctx, known.ids.erased)
   await mergeUserData(ctx, identified.changes.merges)
-  await recordSignUps(ctx, identified.changes.changes)
+  await recordSignUps(ctx, identified.changes, { updates, users: identified.users, erased: known.ids.erased })
   const queued = queuedChangesOf(items, known)
   const changes = joinChanges(identified.changes, queued)
   const brought = await mergeMemberships(ctx, changes.merges, partition)

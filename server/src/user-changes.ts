@@ -22,7 +22,7 @@ export const onUsersImported = (ctx: InTx, { changes, merges }: UserChanges): Pr
 export async function onUsersSaved(ctx: InTx, changes: UserChanges): Promise<void> {
   await mergeUserData(ctx, changes.merges)
   // Asked for together, so that they share a round trip.
-  await Promise.all([appendSavedChanges(ctx, changes), recordSignUps(ctx, changes.changes)])
+  await Promise.all([appendSavedChanges(ctx, changes), recordSignUps(ctx, changes)])
 }
 
 /** Moves what other modules store about merged users to the users who remain. */

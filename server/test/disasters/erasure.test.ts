@@ -112,6 +112,57 @@ describe('what was accepted before an erasure', () => {
   })
 })
 
+const reasonsOf = async (w: World) => (await w.get('/api/client/suppressions')).body.results.map(({ reason }: any) => reason)
+
+describe('the suppression of the addresses of an erased user', () => {
+  const KIM = { external_id: 'kim', email: 'Kim@example.com', phone: '+61412345678' }
+  const asks = async (w: World, method: 'patch' | 'post', path: string, items: object[]) =>
+    expect((await w[method](path, items)).status).toBe(204)
+  const ACCEPTED: [string, (w: World) => Promise<unknown>][] = [
+    ['an update of another user', (w) => asks(w, 'patch', '/api/client/users', [{ external_id: 'bo', email: 'kim@example.com' }])],
+    ['an update of a new user', (w) => asks(w, 'patch', '/api/client/users', [{ external_id: 'new', phone: '+61 412 345 678' }])],
+    ['an event of a visitor', (w) => accept(w, event({ anonymous_id: 'visitor', user: { email: 'kim@example.com' } }))],
+    [
+      'a visitor who is merged in the same batch',
+      (w) =>
+        accept(
+          w,
+          event({ anonymous_id: 'visitor', user: { email: 'kim@example.com' } }),
+          event({ external_id: 'bo', anonymous_id: 'visitor' }),
+        ),
+    ],
+  ]
+
+  test.each(ACCEPTED)('stays after %s that was accepted before', async (_, accepted) => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [KIM, { external_id: 'bo' }])
+    await accepted(w)
+    await erase(w, 'kim')
+    await w.drain()
+    expect(await reasonsOf(w)).toEqual(['erased', 'erased'])
+  })
+
+  test.each(ACCEPTED)('is lifted by %s that was accepted after the erasure', async (_, accepted) => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [KIM, { external_id: 'bo' }])
+    await erase(w, 'kim')
+    await accepted(w)
+    await w.drain()
+    expect(await reasonsOf(w)).toEqual(['erased'])
+  })
+
+  test('is lifted by the later one of two updates in a batch', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ ...KIM, phone: null }, { external_id: 'bo' }])
+    const update = { external_id: 'bo', email: 'kim@example.com' }
+    await asks(w, 'patch', '/api/client/users', [update])
+    await erase(w, 'kim')
+    await asks(w, 'patch', '/api/client/users', [update])
+    await w.drain()
+    expect(await reasonsOf(w)).toEqual([])
+  })
+})
+
 /** A batch that uses ids locks their epoch like this. */
 const endEpoch = ({ db, projectId }: ProjectCtx) =>
   db.run(

@@ -49,9 +49,10 @@ export async function withoutErasedCells(ctx: InTx, claimed: ClaimedImport, outc
   if (claimed.accepted_position > erased.upTo) return outcomes
   const kept = new Map(rows.map(({ row, profile }) => [row, profile]))
   const addressesOf = addressesIn(ctx, claimed)
-  const addresses = await erasedAddresses(ctx, distinct(named.flatMap(({ row }) => addressesOf(row))), claimed.accepted_position)
+  const erasures = await erasedAddresses(ctx, distinct(named.flatMap(({ row }) => addressesOf(row))))
+  const isErased = (address: string) => (erasures.get(address) ?? -1) >= claimed.accepted_position
   const namesErased = ({ row, profile }: ValidRow) =>
-    !kept.has(row) || kept.get(row)?.anonymous_id !== profile.anonymous_id || addressesOf(row).some((address) => addresses.has(address))
+    !kept.has(row) || kept.get(row)?.anonymous_id !== profile.anonymous_id || addressesOf(row).some(isErased)
   const emptied = new Set(named.filter(namesErased).map(({ row }) => row))
   return outcomes.map((one) => (emptied.has(one.row) ? { ...one, row: withoutCells(one.row) } : one))
 }

@@ -73,7 +73,7 @@ describe('the address of an erased user', () => {
     const [signedUp, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const signingUp = inTx(w.ctx, async (ctx) => {
       const { changes } = await upsertUsers(ctx, [{ profile: { ...ANA, external_id: 'new' }, at: w.clock.now() }])
-      await recordSignUps(ctx, changes.changes)
+      await recordSignUps(ctx, changes)
       signedUp.resolve()
       await commit.promise
     })

@@ -1,6 +1,18 @@
 /** Users who sign up with an address that was suppressed for a user who is gone. */
 import type { InTx } from '../../infra/runtime/ctx.ts'
-import type { UserChange } from '../users/index.ts'
+import { addressKindOf } from '../../lib/channels.ts'
+import { distinct } from '../../lib/shapes.ts'
+import {
+  addressPositions,
+  type ErasedIds,
+  erasedAddresses,
+  type IdentifiedUser,
+  requireSameErasures,
+  type UserChange,
+  type UserChanges,
+  type UserMerge,
+  type UserUpdate,
+} from '../users/index.ts'
 import { insertSignUps } from './consents/queries.ts'
 import { normalised } from './suppressions/addresses.ts'
 import { type Address, addressesOf, liftForSignUps, type SignUp } from './suppressions/service.ts'
@@ -25,12 +37,34 @@ function mayBeSignUp({ user, former, is_new }: UserChange): boolean {
   return (user.email !== null && user.email !== before.email) || (user.phone !== null && user.phone !== before.phone)
 }
 
-/** Lifts the suppressions of erased users whose addresses sign up again, with an entry in the consent log of the new user. */
-export async function recordSignUps(ctx: InTx, changes: UserChange[]): Promise<void> {
+/** The updates from the queue that changes come from, with their users, and the erasures that they were compared with. */
+type Accepted = { updates: UserUpdate[]; users: IdentifiedUser[]; erased: ErasedIds }
+
+/** The sign-ups without those that were accepted before a user with the address was erased. */
+async function withoutErased(ctx: InTx, signUps: SignUp[], merges: UserMerge[], accepted: Accepted): Promise<SignUp[]> {
+  const positions = addressPositions(accepted.updates, accepted.users, merges)
+  const positionOf = ({ user_id, channel }: SignUp) => positions[addressKindOf(channel)].get(user_id) ?? Infinity
+  const formOf = ({ channel, address }: Address) => normalised(channel, address, ctx.project)
+  const old = signUps.filter((one) => positionOf(one) <= accepted.erased.upTo)
+  const erasures = await erasedAddresses(ctx, distinct(old.map(formOf)))
+  return signUps.filter((one) => positionOf(one) > (erasures.get(formOf(one)) ?? -1))
+}
+
+/**
+ * Lifts the suppressions of erased users whose addresses sign up again, with an entry in the consent log of the new user. What a request
+ * saves at once cannot be older than an erasure; `accepted` is given for what comes from the queue.
+ */
+export async function recordSignUps(ctx: InTx, { changes, merges }: UserChanges, accepted?: Accepted): Promise<void> {
   const possible = changes.filter(mayBeSignUp)
   if (possible.length === 0) return
-  const lifted = await liftForSignUps(ctx, () => possible.flatMap((change) => signUpsOf(ctx, change)))
+  const signUpsIn = async () => {
+    const signUps = possible.flatMap((change) => signUpsOf(ctx, change))
+    return accepted ? withoutErased(ctx, signUps, merges, accepted) : signUps
+  }
+  const lifted = await liftForSignUps(ctx, signUpsIn)
   if (lifted.length === 0) return
+  // An erasure that was committed meanwhile may be the one that suppressed the address.
+  if (accepted) await requireSameErasures(ctx, accepted.erased)
   await insertSignUps(
     ctx,
     lifted.map(({ user_id, channel }) => ({ user_id, channel })),

@@ -56,11 +56,16 @@ export async function erasedIdsOf(ctx: InTx, updates: UserUpdate[], upTo: number
 export const erasedSince = async (ctx: InTx, updates: UserUpdate[]): Promise<ErasedIds> =>
   erasedIdsOf(ctx, updates, (await identityEpoch(ctx)).erased_position)
 
-/** Those of these email addresses, in lower case, and phone numbers that were of users who were erased after a position. */
-export async function erasedAddresses(ctx: InTx, addresses: string[], position: number): Promise<Set<string>> {
+/** Those of these email addresses, in lower case, and phone numbers that were of erased users, with the positions of the erasures. */
+export async function erasedAddresses(ctx: InTx, addresses: string[]): Promise<Map<string, number>> {
   const byHash = new Map(addresses.map((address) => [hashOf(ctx, 'c', address), address]))
   const rows = byHash.size === 0 ? [] : await queries.findErasedIds(ctx, [...byHash.keys()])
-  return new Set(rows.flatMap((row) => (row.position >= position ? (byHash.get(row.id_hash) ?? []) : [])))
+  return new Map(
+    rows.flatMap(({ id_hash, position }) => {
+      const address = byHash.get(id_hash)
+      return address === undefined ? [] : [[address, position] as const]
+    }),
+  )
 }
 
 function namesIn({ profile: { external_id, anonymous_id }, user_id }: UserUpdate): [kind: string, name: string][] {

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { ahead } from '../../infra/postgres/ahead.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
+import type { AddressKind } from '../../lib/channels.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import type { UserChanges } from './changes.ts'
@@ -34,6 +35,24 @@ export async function identifyUsers(
     return 'user' in outcome ? { userId: outcome.user.id } : outcome
   })
   return { users, changes }
+}
+
+/** The position of the last update from the queue that gave a user an address: of each kind, by users who were not merged into others. */
+export function addressPositions(
+  updates: UserUpdate[],
+  users: IdentifiedUser[],
+  merges: queries.UserMerge[],
+): Record<AddressKind, Map<UserId, number>> {
+  const mergedInto = new Map(merges.map(({ from_id, into_id }) => [from_id, into_id]))
+  const positions = { email: new Map<UserId, number>(), phone: new Map<UserId, number>() }
+  for (const [index, { profile, position }] of updates.entries()) {
+    const user = users[index]
+    if (position === undefined || !user || !('userId' in user)) continue
+    const id = mergedInto.get(user.userId) ?? user.userId
+    if (typeof profile.email === 'string') positions.email.set(id, position)
+    if (typeof profile.phone === 'string') positions.phone.set(id, position)
+  }
+  return positions
 }
 
 const epochs = ahead((ctx: InTx) => queries.identityEpoch(ctx))

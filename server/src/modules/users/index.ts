@@ -42,6 +42,7 @@ export {
 export { deleteUser, unlinkRemoved } from './erasure.ts'
 export { EXPORTED } from './export.ts'
 export {
+  addressPositions,
   type IdentifiedUser,
   identifyUsers,
   isAlwaysApplied,

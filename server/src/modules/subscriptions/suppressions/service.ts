@@ -218,9 +218,9 @@ export type SignUp = { user_id: UserId } & Address
  * get transactional email in spite of the second button (D-SUB-5). Returns those that were lifted. Phone numbers are excluded from that: the
  * next owner of a number must not undo the STOP of the previous one.
  */
-export async function liftForSignUps(ctx: InTx, signUpsIn: () => SignUp[]): Promise<SignUp[]> {
+export async function liftForSignUps(ctx: InTx, signUpsIn: () => Promise<SignUp[]>): Promise<SignUp[]> {
   const key = await keyOf(ctx)
-  const signUps = key ? signUpsIn() : []
+  const signUps = key ? await signUpsIn() : []
   if (!key || signUps.length === 0) return []
   const wanted = hashed(ctx, key, signUps)
   const addresses = wanted.map((one, at) => ({ ...one, address: formOf(ctx, signUps[at] as SignUp) }))
