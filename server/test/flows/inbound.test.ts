@@ -178,6 +178,30 @@ describe('a bounce', () => {
     )
     expect(stored).toBe(0)
     expect((await suppressed(kim.w)).map(([address]: [string]) => address)).toEqual([null])
+    const events = await kim.events()
+    expect(events).toMatchObject([{ type: 'delivery.dsn-perm-fail', data: { message_id: kim.id } }])
+    expect(JSON.stringify(events)).not.toContain('kim@')
+  })
+
+  test.each<[string, (messageId: string) => Buffer]>([
+    ['one that names the user', (messageId) => bounceMail({ returned: [`Message-ID: ${messageId}`] })],
+    [
+      'a complaint that names the user',
+      (messageId) =>
+        complaintMail(
+          'abuse',
+          ['Original-Rcpt-To: kim@example.com', 'Reported-Uri: https://shop.example.com/?for=kim@example.com'],
+          [`Message-ID: ${messageId}`],
+        ),
+    ],
+  ])('after the erasure is a webhook event without the address, as is %s', async (_, made) => {
+    await using kim = await sentToKim()
+    await kim.w.delete('/api/client/users/kim')
+    await kim.w.drain()
+    await kim.report(made(kim.messageId), REPORTS)
+    const events = await kim.events()
+    expect(events).toMatchObject([{ data: { message_id: kim.id } }])
+    expect(JSON.stringify(events)).not.toContain('kim@')
   })
 
   test('of a message that was never sent changes nothing', async () => {

@@ -31,3 +31,10 @@ export type AppliedReport = Report & {
   /** It suppresses no address. */
   isActedOut?: true
 }
+
+/** A report about an erased recipient, without what may name it. Its address stays for the suppression, which keeps only a hash. */
+export function withoutNames({ diagnostic: _, feedback, ...report }: AppliedReport): AppliedReport {
+  if (!feedback) return report
+  const { original_rcpt_to: __, reported_uri: ___, ...kept } = feedback
+  return { ...report, feedback: kept }
+}

@@ -4,7 +4,7 @@ import { type ReportedRecipient, type ReturnPath, saveBounces } from '../../mta/
 import { recordBounces, suppress } from '../../subscriptions/index.ts'
 import { emit, type WebhookEvent, webhookEvents } from '../../webhook-events/index.ts'
 import { shortened } from '../message-members.ts'
-import type { AppliedReport } from './applied-report.ts'
+import { type AppliedReport, withoutNames } from './applied-report.ts'
 import { bounceMembers } from './webhook-events.ts'
 
 /** A recipient with what is reported of it. */
@@ -19,7 +19,8 @@ export async function applyToRecipients(ctx: InTx, path: ReturnPath, reported: R
     complained.map(({ recipient: { address } }) => ({ channel: 'email', address, reason: 'complaint', source })),
   )
   const bounced = await countBounces(ctx, path, reported)
-  const events = reported.flatMap((one) => eventOf(path, one, bounced) ?? [])
+  const shown = reported.map((one) => (one.recipient.address === '' ? { ...one, report: withoutNames(one.report) } : one))
+  const events = shown.flatMap((one) => eventOf(path, one, bounced) ?? [])
   if (events.length > 0) await emit(ctx, () => events)
 }
 

@@ -69,6 +69,24 @@ test('a bounce changes the state of the message, suppresses the address, adds an
   expect(skipped).toMatchObject({ state: 'skipped', reason: 'suppressed' })
 })
 
+test('a complaint that comes after an erasure suppresses an earlier address of the user, and does not store it', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const event_types = ['incoming-report.abuse-report', 'delivery.failed']
+  expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types })).status).toBe(201)
+  const { provider } = await sentToAna(w)
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', email: 'new@example.com' }])
+  await w.delete('/api/client/users/ana')
+  await w.drain()
+  const said = { reference: 'vendor-1', address: 'ana@example.com', diagnostic: 'ana@example.com complained' }
+  await apply(w, provider, report(w, 'complained', said))
+  await w.drain()
+  const { results } = (await w.get('/api/client/suppressions?q=ana@example.com')).body
+  expect(results).toMatchObject([{ reason: 'complaint', address: null }])
+  expect(eventsSentTo(receiver).map(({ type }) => type)).toEqual(['incoming-report.abuse-report'])
+  expect(JSON.stringify(eventsSentTo(receiver))).not.toContain('ana@')
+})
+
 test('a message is completed once: when the provider accepts it, and not again by the reports that follow', async () => {
   await using w = await world()
   const receiver = await w.receiver()

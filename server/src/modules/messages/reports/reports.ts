@@ -14,7 +14,7 @@ import { messageKey } from '../message-key.ts'
 import { newMessageId } from '../messages.queries.ts'
 import type { FindCampaignSubscriptions } from '../sending/find-sending-campaigns.ts'
 import { messageEvent } from '../system-events.ts'
-import type { AppliedReport } from './applied-report.ts'
+import { type AppliedReport, withoutNames } from './applied-report.ts'
 import { lockReported, type ReportedMessage, saveReported } from './queries.ts'
 import { afterReport, mayBeTaken } from './transition.ts'
 import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
@@ -144,7 +144,10 @@ function matchReports(
     const said = { detail: report.diagnostic ?? null, reference: found.provider_message_id }
     const became = to && { id: found.id, ...to, ...(isSoft && { reason: 'soft_bounce' as const }), ...said }
     const user = copy === undefined ? users.get(found.user_id) : undefined
-    return [{ report, message, was, became, user, ...(copy !== undefined && { copy }), suppressed: false, unsubscribed: false }]
+    const effects = { suppressed: false, unsubscribed: false }
+    if (found.is_erased)
+      return [{ report: withoutNames(report), message, was, became, user, ...(copy !== undefined && { copy: null }), ...effects }]
+    return [{ report, message, was, became, user, ...(copy !== undefined && { copy }), ...effects }]
   })
 }
 
@@ -169,7 +172,7 @@ const REASONS: Partial<Record<AppliedReport['what'], 'hard_bounce' | 'complaint'
 
 /**
  * Suppresses addresses after bounces and complaints, whatever the state of the message was. A bounce that came by email suppresses as its
- * classification says, and is counted once for each message.
+ * classification says, and is counted once for each message. Of an address that is reported after the erasure of its user, only the hash is kept.
  */
 async function suppressReported(ctx: InTx, matched: MatchedReport[]): Promise<void> {
   const addressed = matched.flatMap((one) => {
@@ -177,7 +180,7 @@ async function suppressReported(ctx: InTx, matched: MatchedReport[]): Promise<vo
     const address = one.copy ?? one.message.recipient ?? one.report.address
     const { channel } = one.message
     return reason && address && hasAddresses(channel) && !one.report.isActedOut && one.report.other === undefined
-      ? [{ one, channel, address, reason, source: { message_id: one.message.id } }]
+      ? [{ one, channel, address, reason, isAddressKept: !one.message.is_erased, source: { message_id: one.message.id } }]
       : []
   })
   const atOnce = addressed.filter(({ one }) => !one.report.bounce)

@@ -102,10 +102,14 @@ export async function suppressedSince(
   )
 }
 
-/** An address to suppress. `source` is what caused it, such as a message. Transactional messages are stopped too unless it says otherwise. */
+/**
+ * An address to suppress. `source` is what caused it, such as a message. Transactional messages are stopped too, and the address is stored with
+ * its hash, unless it says otherwise.
+ */
 export type Suppressing = {
   channel: Addressed
   address: string
+  isAddressKept?: boolean
   reason: SuppressionReason
   stopsTransactional?: boolean
   source: Record<string, unknown>
@@ -123,10 +127,10 @@ export async function suppress(ctx: InTx, given: Suppressing[]): Promise<void> {
   if (entries.length === 0) return
   const key = await keyCreated(ctx)
   const byAddress = new Map<string, queries.Entry>()
-  for (const { channel, address, reason, stopsTransactional = true, source } of entries) {
+  for (const { channel, address, isAddressKept = true, reason, stopsTransactional = true, source } of entries) {
     const form = normalised(channel, address, ctx.project)
     const address_hash = hashOf(key, form)
-    const kept = reason === 'erased' ? { address: null, source: {} } : { address: form, source }
+    const kept = reason === 'erased' ? { address: null, source: {} } : { address: isAddressKept ? form : null, source }
     const entry = { channel, address_hash, reason, stops_transactional: stopsTransactional, ...kept }
     const known = byAddress.get(nameOf(entry))
     byAddress.set(nameOf(entry), known ? addedTo<queries.Entry>(known, entry) : entry)
