@@ -1247,6 +1247,7 @@ create table mail_recipients (
   constraint mail_recipients_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint mail_recipients_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'delivered'::text, 'failed'::text, 'expired'::text, 'cancelled'::text])))
 ) with (fillfactor=85);
+CREATE INDEX mail_recipients_copies ON mail_recipients USING btree (project_id, lower((address COLLATE "C")), mail_id) WHERE ((campaign_id IS NOT NULL) AND (no > 0) AND (address <> ''::text));
 CREATE INDEX mail_recipients_due ON mail_recipients USING btree (priority, project_id, due_at, mail_id, no) WHERE ((state = 'queued'::text) AND (NOT is_held));
 CREATE INDEX mail_recipients_held ON mail_recipients USING btree (due_at) WHERE ((state = 'queued'::text) AND is_held);
 CREATE INDEX mail_recipients_leased ON mail_recipients USING btree (lease_until) WHERE (state = 'claimed'::text);

@@ -293,6 +293,14 @@ test('erasing a user takes their email out of the queue', async () => {
   ).toEqual([])
 })
 
+test('erasing a user removes the address from email that was sent over another provider in the end', async () => {
+  const { domain, address } = await deferred()
+  await select(w, `update messages set provider = 'smtp' where project_id = $1 and recipient = $2`, [w.projectId, address])
+  await w.delete(`/api/client/users/${address.split('@')[0]}`)
+  await w.events()
+  expect(await select(w, 'select address from mail_recipients where domain = $1', [domain])).toEqual([{ address: '' }])
+})
+
 test('an address that is suppressed meanwhile gets nothing', async () => {
   const { domain, address } = await deferred()
   await w.post('/api/client/suppressions', [{ channel: 'email', address }])

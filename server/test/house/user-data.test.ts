@@ -38,7 +38,7 @@ const NAMING: Record<string, string> = {
   mail_messages:
     'the content of an email while it waits to be delivered; an erasure deletes it, that of submitted email once no other recipient waits',
   mail_recipients:
-    'the addresses of these emails, which are exported; an erasure clears those of messages, and of submitted email by the address of the user',
+    'the addresses of these emails, which are exported; an erasure clears those of messages, and of submitted email and copies by the address of the user',
   soft_bounces: 'hashes of addresses that bounced, for 30 days',
   preflight_addresses: 'hashes of addresses while a preflight runs',
   suppressions: 'keyed hashes of addresses, exported by the addresses of the profiles; an erasure adds to them',

@@ -147,11 +147,11 @@ export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
 
 const MailId = Type.Object({ id: IdOf<MessageId>() })
 
-/** The messages of these users that this server delivers itself. */
+/** The messages of these users that this server may have tried to deliver itself, whichever provider sent them in the end. */
 export const mailsOf = async (ctx: InTx | ProjectCtx, userIds: UserId[]): Promise<MessageId[]> => {
   const rows = await ctx.db.many(
     MailId,
-    sql`select id from messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) and provider = 'mta' order by id`,
+    sql`select id from messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) and channel = 'email' order by id`,
   )
   return rows.map(({ id }) => id)
 }

@@ -65,7 +65,10 @@ export async function eraseMessages(ctx: InTx, userIds: UserId[]): Promise<void>
   await eraseInbox(ctx, userIds)
 }
 
-/** Removes what applications submitted to these addresses over SMTP until then, which belongs to no user. Run it after `eraseMessages`. */
+/**
+ * Removes what applications submitted to these addresses over SMTP until then, which belongs to no user, and the copies of messages of other users.
+ * Run it after `eraseMessages`.
+ */
 export async function eraseSubmissions(ctx: InTx, users: { email: string | null }[], until: Date): Promise<void> {
   const addresses = addressesOf(users)
   if (addresses.length === 0) return

@@ -13,7 +13,7 @@ import { claimMail, completeMails, nextHeldExpiry, releaseExpired, releaseMailLe
 import { attemptsOf, mailDepth, untriedBulk } from './reading.queries.ts'
 import { deleteMail } from './retention.queries.ts'
 import { mailStore } from './retention.ts'
-import { submittedTo } from './user-data.queries.ts'
+import { mailsTo } from './user-data.queries.ts'
 
 const CAMPAIGN = 7 as CampaignId
 const ENDED = '2026-11-20T09:00:00.000Z'
@@ -188,7 +188,7 @@ test('an address is erased from submitted email of its project: what waits leave
   ]
   await set(w, `state = 'delivered', finished_at = '${ENDED}'`, sent)
   const other = await elsewhere(w)
-  expect(await inTx(other, (ctx) => submittedTo(ctx, ['kim@example.org'], w.clock.now()))).toEqual([])
+  expect(await inTx(other, (ctx) => mailsTo(ctx, ['kim@example.org'], w.clock.now()))).toEqual([])
   await inTx(other, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org'], w.clock.now()))
   await inW(w, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org'], w.clock.now()))
   const rows = await select(
@@ -200,6 +200,21 @@ test('an address is erased from submitted email of its project: what waits leave
     { id, address: '', state: 'cancelled', finished_at: new Date(NOW) },
     { id, address: 'bo@example.org', state: 'queued', finished_at: null },
     { id: sent, address: '', state: 'delivered', finished_at: new Date(ENDED) },
+  ])
+})
+
+test('an address is erased from copies of the messages of other users, who still get theirs', async () => {
+  await using w = await world()
+  const to = ['ana@example.org', 'kim@example.org']
+  const [id] = await queueMail(w, { source: 'message', campaign_id: CAMPAIGN, to })
+  const [own] = await queueMail(w, { source: 'message', campaign_id: CAMPAIGN, to: to.toReversed() })
+  await inW(w, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org'], w.clock.now()))
+  const rows = 'select mail_id::int as id, address, state from mail_recipients where project_id = $1 order by mail_id, no'
+  expect(await select(w, rows, [w.projectId])).toEqual([
+    { id, address: 'ana@example.org', state: 'queued' },
+    { id, address: '', state: 'cancelled' },
+    { id: own, address: 'kim@example.org', state: 'queued' },
+    { id: own, address: 'ana@example.org', state: 'queued' },
   ])
 })
 

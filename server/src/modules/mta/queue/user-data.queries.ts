@@ -1,4 +1,7 @@
-/** Email of users: that of their messages, and what applications submitted to their addresses, which are given in lower case. */
+/**
+ * Email of users: that of their messages, what applications submitted to their addresses, and copies of the messages of other users. Addresses are
+ * given in lower case.
+ */
 import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
@@ -7,18 +10,24 @@ import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 
 const PAGE_ROWS = 500
 
-const isSubmittedTo = (addresses: string[]) =>
-  sql`r.campaign_id is null and r.address <> '' and lower(r.address collate "C") = any(${addresses}::text[])`
+const isTo = (addresses: string[]) => sql`r.address <> '' and lower(r.address collate "C") = any(${addresses}::text[])`
 
-const SubmittedId = Type.Object({ id: IdOf<MessageId>() })
+// One index for each of the two.
+const isSubmittedTo = (addresses: string[]) => sql`r.campaign_id is null and ${isTo(addresses)}`
+const isCopyTo = (addresses: string[]) => sql`r.campaign_id is not null and r.no > 0 and ${isTo(addresses)}`
 
-/** The emails with a recipient among these that were submitted until then. */
-export const submittedTo = (ctx: InTx, addresses: string[], until: Date) =>
+const MailId = Type.Object({ id: IdOf<MessageId>() })
+
+/** The emails that were submitted to these addresses, or sent to them as copies, until then. */
+export const mailsTo = (ctx: InTx, addresses: string[], until: Date) =>
   ctx.db.many(
-    SubmittedId,
-    sql`select distinct r.mail_id as id from mail_recipients r
-        join mail_messages m on m.project_id = r.project_id and m.id = r.mail_id
-        where r.project_id = ${ctx.projectId} and ${isSubmittedTo(addresses)} and m.source = 'submission' and m.created_at <= ${until}`,
+    MailId,
+    sql`select m.id from mail_messages m
+        where m.project_id = ${ctx.projectId} and m.source <> 'report' and m.created_at <= ${until}
+          and m.id = any(array(
+                select r.mail_id from mail_recipients r where r.project_id = ${ctx.projectId} and ${isSubmittedTo(addresses)}
+                union
+                select r.mail_id from mail_recipients r where r.project_id = ${ctx.projectId} and ${isCopyTo(addresses)}))`,
   )
 
 /** Removes the recipients with these addresses from emails, and cancels delivery to those who are waiting. */
@@ -28,7 +37,7 @@ export const eraseRecipients = (ctx: InTx, ids: MessageId[], addresses: string[]
         set address = '', original_recipient = null, history = '[]', is_held = false,
             finished_at = case when r.state = 'queued' then ${ctx.clock.now()}::timestamptz else r.finished_at end,
             state = case when r.state = 'queued' then 'cancelled' else r.state end
-        where r.project_id = ${ctx.projectId} and r.mail_id = any(${ids}::bigint[]) and ${isSubmittedTo(addresses)}`,
+        where r.project_id = ${ctx.projectId} and r.mail_id = any(${ids}::bigint[]) and (${isSubmittedTo(addresses)} or ${isCopyTo(addresses)})`,
   )
 
 const ExportedMail = Type.Object({
@@ -51,7 +60,7 @@ const pageOf = (ctx: ProjectCtx, ids: MessageId[], addresses: string[], after: A
         from mail_recipients r
         join mail_messages m on m.project_id = r.project_id and m.id = r.mail_id
         where r.project_id = ${ctx.projectId} and (r.mail_id, r.no) > (${after.message_id}, ${after.no})
-          and (r.no = 0 and r.mail_id = any(${ids}::bigint[]) or ${isSubmittedTo(addresses)} and m.source = 'submission')
+          and (r.no = 0 and r.mail_id = any(${ids}::bigint[]) or ${isSubmittedTo(addresses)} and m.source = 'submission' or ${isCopyTo(addresses)})
         order by r.mail_id, r.no limit ${PAGE_ROWS}`,
   )
 
