@@ -10,8 +10,7 @@ export function allowedAt(allowed: ReadonlyMap<string, string>): (url: string) =
   return (url) => {
     const [path = ''] = url.split('?')
     const given = (path.endsWith('/') ? path.slice(0, -1) : path).split('/')
-    return known.find(({ parts }) => parts.length === given.length && parts.every((part, at) => fits(part, given[at])))
-      ?.allow
+    return known.find(({ parts }) => parts.length === given.length && parts.every((part, at) => fits(part, given[at])))?.allow
   }
 }
 

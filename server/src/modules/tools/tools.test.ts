@@ -4,7 +4,7 @@ import { world } from '../../../test/world.ts'
 const food = '/api/ext/generic/data/generate/food'
 
 describe('the utilities over HTTP', () => {
-  test.each<[string, string, string, number, Record<string, unknown>]>([
+  test.each<[string, string, string | Buffer, number, Record<string, unknown>]>([
     [
       'the same records for the same seed',
       food,
