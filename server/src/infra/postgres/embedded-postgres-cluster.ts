@@ -29,8 +29,8 @@ const LOG_LINES_SHOWN = 12
 /** The paths of one data directory, without symbolic links. */
 export type ClusterPaths = { dataDir: string; cluster: string; access: string; log: string; lock: string }
 
-/** `postgres.json`: the password and port, and the process that is to stop PostgreSQL. */
-export type Access = { password: string; port?: number; owner?: Owner }
+/** `postgres.json`: the password and port, the process that is to stop PostgreSQL, and others that use it. */
+export type Access = { password: string; port?: number; owner?: Owner; guests?: Owner[] }
 export type Owner = ProcessIdentity & { token: string }
 
 /** The content of `postmaster.pid`, which a running server writes. `status` is `starting`, `ready`, `stopping` or empty. */

@@ -204,6 +204,27 @@ describe('after a crash', () => {
     expect(existsSync(pidFile(dataDir))).toBe(false)
   })
 
+  test('an owner that stops while another process uses the server leaves it running, and the last one stops it', async () => {
+    const owner = await start(dataDir)
+    const pid = serverPid(dataDir)
+    const [guest, last] = [await start(dataDir), await start(dataDir)]
+    await owner[Symbol.asyncDispose]()
+    expect(await ask(guest.url, 'select 1')).toBe(1)
+    await guest[Symbol.asyncDispose]()
+    expect([await ask(last.url, 'select 1'), serverPid(dataDir)]).toEqual([1, pid])
+    await last[Symbol.asyncDispose]()
+    expect(identify(pid)).toBeUndefined()
+  })
+
+  test('an owner stops the server if the other process that used it was killed', async () => {
+    const owner = await start(dataDir)
+    const pid = serverPid(dataDir)
+    const { child } = await startElsewhere(dataDir)
+    await killAndWait(child.pid ?? 0)
+    await owner[Symbol.asyncDispose]()
+    expect(identify(pid)).toBeUndefined()
+  })
+
   test('of several processes that start at the same time, one owns the server and the others are guests', async () => {
     const all = await Promise.all([start(dataDir), start(dataDir), start(dataDir)])
     expect(all.filter(({ adopted }) => !adopted)).toHaveLength(1)

@@ -1,7 +1,7 @@
 /**
  * The embedded PostgreSQL, used without DATABASE_URL: a real server with its data in the data directory. Each data directory has
- * one server, which several processes can share. The process that started it owns it and stops it; others are guests. If the owner
- * was killed, the next process adopts the running server.
+ * one server, which several processes can share. The process that started it owns it; others are guests. An owner that ends hands it over to
+ * a guest, and the last process stops it. If the owner was killed, the next process adopts the running server.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -32,6 +32,7 @@ import type { ProcessIdentity } from './embedded-postgres-processes.ts'
 import { hasEnded, identify, identifySelf, isAlive, locked, POLL_MS, programOf, worksIn } from './embedded-postgres-processes.ts'
 import type { RunAs } from './embedded-postgres-programs.ts'
 import { chooseRunAs, copyLocations, findPostgresPackage, POSTGRES_ENVIRONMENT, preparePrograms } from './embedded-postgres-programs.ts'
+import { entered, leave } from './embedded-postgres-users.ts'
 
 export type EmbeddedPostgres = {
   /** `postgres://…` with a superuser, who owns the database; with `?host=` and the directory of its Unix socket. */
@@ -148,8 +149,9 @@ async function findRunning({ paths, access }: StartContext): Promise<Server | un
 /** Uses a running server, and becomes its owner if the owner is dead. */
 async function adopt(start: StartContext, server: Server): Promise<EmbeddedPostgres> {
   const { paths, access, self, options } = start
-  const guest = access.owner !== undefined && isAlive(access.owner)
-  if (!guest) saveAccess(paths, { ...access, port: server.port, owner: self })
+  const used = entered({ ...access, port: server.port }, self)
+  const guest = used.owner !== self
+  saveAccess(paths, used)
   await ensureDatabase(paths, access, server.port)
   options.log.info({ pid: server.identity.pid, port: server.port, guest }, 'embedded PostgreSQL adopted')
   return toEmbeddedPostgres(start, server, true)
@@ -161,28 +163,27 @@ async function launch(start: StartContext, program: string, runAs: RunAs): Promi
   removeSockets(paths)
   const settings = { ...SETTINGS, ...memorySettings(memoryBytes()), ...(options.durable === false && VOLATILE), ...options.settings }
   const server = await startOnFreePort((port) => startOn(port, paths, program, runAs, settings), access.port)
-  saveAccess(paths, { ...access, port: server.port, owner: self })
+  saveAccess(paths, { ...access, port: server.port, owner: self, guests: [] })
   const postgres = toEmbeddedPostgres(start, server, false)
   try {
     await ensureDatabase(paths, access, server.port)
   } catch (error) {
-    await postgres[Symbol.asyncDispose]()
+    await stop(server.identity, options.log)
     throw error
   }
   options.log.info({ pid: server.identity.pid, port: server.port }, 'embedded PostgreSQL started')
   return postgres
 }
 
-/** Disposing of the result stops the server, unless another running process owns it. */
+/** Disposing of the result stops the server, unless another running process uses it. */
 function toEmbeddedPostgres({ paths, access, self, options }: StartContext, server: Server, adopted: boolean): EmbeddedPostgres {
   return {
     url: urlOf(paths, access, server.port),
     adopted,
     running: () => isAlive(server.identity),
     async [Symbol.asyncDispose]() {
-      const owner = readAccess(paths)?.owner
-      if (owner && owner.token !== self.token && isAlive(owner)) return
-      await stop(server.identity, options.log)
+      // Under a lock that a process holds which starts the server again, maybe for minutes.
+      if (isAlive(server.identity)) await leave(paths, self, () => stop(server.identity, options.log))
     },
   }
 }
