@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
-import type { InTx } from '../../infra/runtime/ctx.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId } from '../../lib/ids.ts'
+import { IdOf } from '../../lib/shapes.ts'
 
 /** An erased user, and the ids and addresses by which files name it. */
 export type ErasedUser = { external_id: string | null; email: string | null; phone: string | null }
@@ -93,3 +94,16 @@ export const eraseAnonymous = (ctx: InTx, anonymousIds: string[]) =>
         )
         ${withoutFirstRows(ctx, sql`f.row ->> 'anonymous_id' = any(${anonymousIds}::text[])`, null)}`,
   )
+
+const IdRow = Type.Object({ id: IdOf<ImportId>() })
+
+/** The imports of which refused rows or first rows are stored. */
+export const importsWithRows = async (ctx: ProjectCtx): Promise<ImportId[]> => {
+  const rows = await ctx.db.many(
+    IdRow,
+    sql`select id from imports
+        where project_id = ${ctx.projectId} and (failed > 0 and purged_at is null or first_rows is not null)
+        order by id`,
+  )
+  return rows.map(({ id }) => id)
+}

@@ -6,10 +6,11 @@
  * opted out; and what it changed can be undone for 24 hours, except for what changed since.
  */
 export { claimImportBatch, countFailedBatch, finishImportBatch, type ReadImport, readImport, saveImportedUsers } from './batch.ts'
+export { importsWithRows } from './erased-rows.queries.ts'
 export { eraseAnonymousRows, eraseRows } from './erased-rows.ts'
 export { IMPORT, UNDO_IMPORT } from './job-names.ts'
 export { importJobs } from './jobs.ts'
-export { type DueImport, importsDue, importsWithRows, nextImportAt, oldestImportPosition, unfinishedImports } from './queries.ts'
+export { type DueImport, importsDue, nextImportAt, oldestImportPosition, unfinishedImports } from './queries.ts'
 export { importRoutes } from './routes.ts'
 export { importsOf } from './service.ts'
 export { deleteChangesOf, type ImportToUndo, importsToUndo, nextUndoAt } from './undo.queries.ts'

@@ -141,17 +141,6 @@ export const unfinishedImports = async (ctx: ProjectCtx): Promise<ImportId[]> =>
   return rows.map(({ id }) => id)
 }
 
-/** The imports of which refused rows or first rows are stored. */
-export const importsWithRows = async (ctx: ProjectCtx): Promise<ImportId[]> => {
-  const rows = await ctx.db.many(
-    IdRow,
-    sql`select id from imports
-        where project_id = ${ctx.projectId} and (failed > 0 and purged_at is null or first_rows is not null)
-        order by id`,
-  )
-  return rows.map(({ id }) => id)
-}
-
 /** An unfinished import, without a lock. */
 export const findUnfinished = (ctx: ProjectCtx, id: ImportId) =>
   ctx.db.first(
