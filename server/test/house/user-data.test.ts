@@ -1,9 +1,14 @@
 /** What is stored about users is in the export of a user and is removed when the user is erased, whichever table it is in. */
 import { expect, test } from 'vitest'
+import type { CampaignId, LinkId, MessageId, UserId } from '../../src/lib/ids.ts'
+import { saveLinks } from '../../src/modules/tracking/links/links.ts'
+import { trackerOf } from '../../src/modules/tracking/tracker.ts'
 import { EXPORTED } from '../../src/modules/users/index.ts'
 import { USER_STORES } from '../../src/user-data.ts'
+import { blastTo, listOf, schedule } from '../blasts.ts'
+import { createJourney, READY } from '../journeys.ts'
 import { select } from '../select.ts'
-import { world } from '../world.ts'
+import { type World, world } from '../world.ts'
 
 /** Tables with users that an export leaves out, and the reason. */
 const NOT_EXPORTED: Record<string, string> = {
@@ -21,6 +26,7 @@ const NOT_EXPORTED: Record<string, string> = {
 const KEPT: Record<string, string> = {
   erasures: 'the receipt',
   messages: 'the rows stay for the counts of campaigns, without what is personal',
+  message_addresses: 'hashes of addresses that a blast has reached, until the blast is over',
 }
 
 /** Tables without a column for users in which a user can be named, why an export leaves them out, and what an erasure does. */
@@ -106,26 +112,55 @@ test('the members of an export are those that are documented', () => {
   expect([...USER_STORES.map(({ name }) => name), 'emails', 'suppressions', 'refused_items']).toEqual(Object.keys(EXPORTED))
 })
 
-test('an erased user is in no table but the exceptions', async () => {
-  await using w = await world()
-  await w.users('kim')
-  const id = (await w.get('/api/client/users/kim')).body.id
-  const tables = (await select(w, TABLES)).map(({ name }) => String(name))
-  await w.post('/api/client/events', [{ external_id: 'kim', name: 'order' }])
-  await w.post('/api/client/devices', { external_id: 'kim', device_id: 'd', token: 't' })
-  await w.drain()
-  await w.delete('/api/client/users/kim')
-  await w.drain()
-  const left = []
-  for (const table of tables.filter((name) => !Object.hasOwn(KEPT, name))) {
+/** The tables with rows of a user, and the columns that name the user. */
+async function tablesWith(w: World, id: UserId): Promise<{ table: string; name: string }[]> {
+  const found = []
+  for (const { name: table } of await select(w, TABLES)) {
     const columns = await select(
       w,
       `select a.attname as name from pg_attribute a where a.attrelid = '${table}'::regclass and a.attname ~ '(^|_)user_id$' and not a.attisdropped`,
     )
     for (const { name } of columns) {
       const rows = await select(w, `select 1 from ${table} where project_id = $1 and ${name} = $2`, [w.projectId, id])
-      if (rows.length > 0) left.push(`${table}.${name}`)
+      if (rows.length > 0) found.push({ table: String(table), name: String(name) })
     }
   }
-  expect(left).toEqual([])
+  return found
+}
+
+/** A click on a link of a campaign, as a browser makes it. */
+async function click(w: World, campaignId: CampaignId, userId: UserId): Promise<void> {
+  const [link] = await saveLinks(w.ctx, campaignId, ['https://shop.test/a'])
+  const [message] = await select(w, 'select id::int from messages where project_id = $1 and campaign_id = $2', [w.projectId, campaignId])
+  const tracker = trackerOf(w.ctx, { projectId: w.projectId, campaignId, userId, messageId: message?.id as MessageId })
+  // A click in the first second would be a bot.
+  w.advance('5 seconds')
+  const url = tracker.click(link as LinkId, 'https://shop.test/a').replace('http://carillon.test', '')
+  expect((await w.app.inject({ url, headers: { 'user-agent': 'Mozilla/5.0 Firefox/132.0' } })).statusCode).toBe(302)
+  w.advance('5 seconds')
+}
+
+test('an erased user is in no table but the exceptions', async () => {
+  await using w = await world()
+  await createJourney(w, { status: 'live' }, READY)
+  const list = await listOf(w, 'kim')
+  const id = (await w.get('/api/client/users/kim')).body.id
+  const blast = await blastTo(w, [list])
+  await schedule(w, blast)
+  await w.post('/api/client/events', [
+    { external_id: 'kim', anonymous_id: 'visitor', name: 'order' },
+    { external_id: 'kim', name: 'cart' },
+  ])
+  await w.post('/api/client/devices', { external_id: 'kim', device_id: 'd', token: 't' })
+  const raw = 'external_id,email,plan\nkim,kim@example.com,pro\n'
+  const headers = { 'content-type': 'text/csv' }
+  expect((await w.request('POST', `/api/client/lists/${list}/import`, undefined, { raw, headers })).status).toBe(202)
+  await w.drain()
+  await click(w, blast.id, id)
+  await w.drain()
+  const before = (await tablesWith(w, id)).map(({ table }) => table)
+  expect(before).toEqual(expect.arrayContaining(['devices', 'events', 'import_changes', 'journey_entrances', 'link_clicks', 'messages']))
+  await w.delete('/api/client/users/kim')
+  await w.drain()
+  expect((await tablesWith(w, id)).filter(({ table }) => !Object.hasOwn(KEPT, table))).toEqual([])
 })
