@@ -5,7 +5,7 @@ import { findCampaignSubscriptions } from '../../src/modules/campaigns/index.ts'
 import { receiveMailReport } from '../../src/modules/messages/index.ts'
 import { returnPathFor } from '../../src/modules/mta/index.ts'
 import { REFUSING_ADDRESS } from '../internet/internet.ts'
-import type { MxBehaviour, Reaction } from '../internet/mx-host.ts'
+import { ends, type MxBehaviour } from '../internet/mx-host.ts'
 import type { ZoneRecords } from '../internet/zone.ts'
 import { type MailEvent, type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
 import { order } from '../mailing.ts'
@@ -34,7 +34,6 @@ const REFUSED = ['dsn-perm-fail', 'completed']
 const LATER = ['dsn-temp-fail', 'queue.rescheduled']
 const DELIVERED = ['delivered', 'completed']
 /** A host that ends the connection. */
-const ends = (then: NonNullable<Reaction['then']>): Reaction => ({ then })
 const plain = (script: MxBehaviour['script']): MxBehaviour => ({ tls: 'none', ...(script && { script }) })
 const PLAIN = 'start-tls-unavailable'
 

@@ -11,6 +11,9 @@ export type MxStage = 'GREETING' | 'EHLO' | 'HELO' | 'STARTTLS' | 'MAIL' | 'RCPT
  */
 export type Reaction = { reply?: string; delayMs?: number; until?: Promise<void>; then?: 'close' | 'reset' | 'half-close' | 'silence' }
 
+/** The host ends the connection, or its part in it, instead of a reply. */
+export const ends = (then: NonNullable<Reaction['then']>): Reaction => ({ then })
+
 /** What is known at a stage. `line` is the command, `mail` counts the mails of the connection from 1, `connection` those of the host. */
 export type At = { line: string; connection: number; mail: number; from: string; to: readonly string[]; isEncrypted: boolean }
 
