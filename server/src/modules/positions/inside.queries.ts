@@ -51,19 +51,31 @@ const WaitingRow = Type.Object({
 })
 export type WaitingRow = Static<typeof WaitingRow>
 
-/** Entrances at steps of versions: up to `limit` for each step, the earliest arrivals first. */
+/**
+ * Entrances at steps of versions: up to `limit` for each step, the earliest arrivals first. The entrances of the journey are read once: no
+ * index has their steps.
+ */
 export const waitingAt = (ctx: ProjectCtx, journeyId: JourneyId, places: { version: number; external_id: string }[], limit: number) =>
   ctx.db.many(
     WaitingRow,
-    sql`select p.version, p.external_id, e.user_id, e.entered_at, e.arrived_at, e.due_at
-        from unnest(${places.map(({ version }) => version)}::int[], ${places.map(({ external_id }) => external_id)}::text[]) as p(version, external_id)
-        join journey_steps s on s.project_id = ${ctx.projectId} and s.journey_id = ${journeyId} and s.external_id = p.external_id
-        cross join lateral (
-          select user_id, entered_at, arrived_at, coalesce(until, due_at) as due_at from journey_entrances
-          where project_id = ${ctx.projectId} and journey_id = ${journeyId} and version = p.version and step_id = s.id
-          order by arrived_at
-          limit ${limit}
-        ) e`,
+    sql`with places as materialized (
+          select p.version, p.external_id, s.id as step_id
+          from unnest(${places.map(({ version }) => version)}::int[], ${places.map(({ external_id }) => external_id)}::text[]) as p(version, external_id)
+          join journey_steps s on s.project_id = ${ctx.projectId} and s.journey_id = ${journeyId} and s.external_id = p.external_id
+        ), ranked as materialized (
+          select version, step_id, user_id, entered_at, arrived_at, due_at
+          from (
+            select version, step_id, user_id, entered_at, arrived_at, coalesce(until, due_at) as due_at,
+                   row_number() over (partition by version, step_id order by arrived_at) as rank
+            from journey_entrances
+            where project_id = ${ctx.projectId} and journey_id = ${journeyId} and version = any(array(select version from places))
+              and step_id = any(array(select step_id from places))
+          ) e
+          where rank <= ${limit}
+        )
+        select p.version, p.external_id, e.user_id, e.entered_at, e.arrived_at, e.due_at
+        from ranked e
+        join places p on p.version = e.version and p.step_id = e.step_id`,
   )
 
 /** A place among the entrances of a journey: those of users are in the order of their ids. */
