@@ -13,14 +13,14 @@ const AT_ONCE_MAX = 5000
 
 /** The numbers of rows that the statements of a world change or return from now on. */
 function watchRows(w: World): number[] {
-  const seen: number[] = []
+  const counts: number[] = []
   const watched = (db: Record<string, unknown>): Record<string, unknown> => {
     const note =
       (name: string, countOf: (found: unknown) => unknown) =>
       async (...args: unknown[]) => {
         const found = await (db[name] as (...args: unknown[]) => Promise<unknown>)(...args)
         const count = countOf(found)
-        if (typeof count === 'number') seen.push(count)
+        if (typeof count === 'number') counts.push(count)
         return found
       }
     const transaction = (work: (tx: unknown) => unknown, limits?: unknown) =>
@@ -33,7 +33,7 @@ function watchRows(w: World): number[] {
     }
   }
   w.ctx.db = watched(w.ctx.db as never) as unknown as Database
-  return seen
+  return counts
 }
 
 const fill = (w: World, isHeld: boolean) =>
@@ -54,10 +54,10 @@ test('a pause ends in statements that release some recipients each', async () =>
   await fill(w, true)
   const pause = { scope: 'project' as const, value: '' }
   await pauseMail(w.ctx, pause)
-  const seen = watchRows(w)
+  const counts = watchRows(w)
   await resumeMail(w.ctx, pause)
   expect(await waiting(w)).toBe(0)
-  expect(Math.max(...seen)).toBe(AT_ONCE_MAX)
+  expect(Math.max(...counts)).toBe(AT_ONCE_MAX)
 })
 
 test('all waiting email is made due, and counted', async () => {

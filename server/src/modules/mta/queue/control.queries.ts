@@ -68,16 +68,16 @@ type Reach = { limit: number; behind?: Pick<Static<typeof ChangedRecipients>, 'm
  * none. They are a range of keys, because with a join PostgreSQL may compare each with each.
  */
 const changeNext = (ctx: InTx, filter: MailFilter, { limit, behind }: Reach, condition: Sql, change: Sql) => {
-  const isNext = sql`${isAmong(ctx, filter)} and ${condition} and ${when(behind, sql`(mail_id, no) > (${behind?.mail_id ?? 0}, ${behind?.no ?? 0})`)}`
+  const isNext = sql`${condition} and ${when(behind, sql`(mail_id, no) > (${behind?.mail_id ?? 0}, ${behind?.no ?? 0})`)}`
   return ctx.db.first(
     ChangedRecipients,
     sql`with next as materialized (
-          select mail_id, no from mail_recipients where ${isNext} order by mail_id, no limit ${limit}
+          select mail_id, no from mail_recipients where ${isAmong(ctx, filter)} and ${isNext} order by mail_id, no limit ${limit}
         ), ended as materialized (
           select mail_id, no from next order by mail_id desc, no desc limit 1
         ), changed as (
           update mail_recipients set ${change}
-          where ${isNext} and (mail_id, no) <= ((select mail_id from ended), (select no from ended))
+          where ${isAmong(ctx, filter)} and ${isNext} and (mail_id, no) <= ((select mail_id from ended), (select no from ended))
           returning 1
         )
         select (select count(*) from next) as found, (select count(*) from changed) as changed, mail_id, no from ended`,
