@@ -4,7 +4,7 @@ import { run } from '../../../test/blasts.ts'
 import { losingAnswers } from '../../../test/failing-saves.ts'
 import { select } from '../../../test/select.ts'
 import { type Tenant, type World, world } from '../../../test/world.ts'
-import { sql } from '../../infra/postgres/db.ts'
+import { isSqlState, LOCK_NOT_AVAILABLE, sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, LinkId, MessageId, UserId } from '../../lib/ids.ts'
 import { createEngagementBuffer } from './engagement/buffer.ts'
@@ -194,6 +194,20 @@ describe('engagement', () => {
       buffer.put(w.projectId, engagementOf(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()))
     }
     expect((await counted()).results[0]?.clicks).toBe(1)
+  })
+
+  test('of a user is written while no erasure can delete the user, and its clicks', async () => {
+    await using w = await world()
+    const { campaignId, ids, links } = await campaignWith(w)
+    const deleting: unknown[] = []
+    {
+      await using buffer = createEngagementBuffer(w.ctx, async () => {
+        const locked = w.db.run(sql`select from users where project_id = ${w.projectId} and id = ${ids.ana} for update nowait`)
+        deleting.push(await locked.catch((error: unknown) => error))
+      })
+      buffer.put(w.projectId, engagementOf(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now()))
+    }
+    expect(deleting.map((error) => isSqlState(error, LOCK_NOT_AVAILABLE))).toEqual([true])
   })
 
   test('is written in batches of 500', async () => {

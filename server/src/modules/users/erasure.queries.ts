@@ -133,6 +133,18 @@ export const lockLiveUsers = (ctx: InTx, ids: UserId[]): Promise<UserRow[]> =>
         for update of u`,
   )
 
+const HeldRow = Type.Object({ id: IdOf<UserId>() })
+
+/** The live users among these; none of them can be deleted until the transaction ends. */
+export const keepLiveUsers = (ctx: InTx, ids: UserId[]) =>
+  ctx.db.many(
+    HeldRow,
+    sql`select u.id from users u
+        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLiveRow}
+        order by u.id
+        for key share of u`,
+  )
+
 const MergedRow = Type.Object({ merged_into: IdOf<UserId>() })
 
 /** The users among these that others were merged into. */

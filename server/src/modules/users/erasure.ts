@@ -5,6 +5,7 @@ import { moveAll } from '../../infra/queue/log/move.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import type { ErasureId, UserId } from '../../lib/ids.ts'
+import { distinct } from '../../lib/shapes.ts'
 import { anonymousIdsOf, rememberErased } from './erased-ids.ts'
 import * as erasure from './erasure.queries.ts'
 import { ERASE } from './job-names.ts'
@@ -56,4 +57,15 @@ export async function getErasure(ctx: ProjectCtx, id: ErasureId): Promise<Erasur
 export async function unlinkRemoved(ctx: InTx, ids: UserId[]): Promise<void> {
   await erasure.unlinkUsers(ctx, ids)
   await queries.endIdentityEpoch(ctx)
+}
+
+/**
+ * Holds users about whom something is stored until the transaction ends: an erasure, which deletes users before what is stored about them, waits.
+ * Throws a conflict if one of them was merged or erased meanwhile.
+ */
+export async function holdLiveUsers(ctx: InTx, ids: UserId[]): Promise<void> {
+  const wanted = distinct(ids)
+  if (wanted.length === 0) return
+  const kept = await erasure.keepLiveUsers(ctx, wanted)
+  if (kept.length < wanted.length) throw new Conflict('Another transaction merged or erased one of the users.')
 }

@@ -39,7 +39,7 @@ export {
   namesWithMerged,
   usersWithMerges,
 } from './erasure.queries.ts'
-export { deleteUser, unlinkRemoved } from './erasure.ts'
+export { deleteUser, holdLiveUsers, unlinkRemoved } from './erasure.ts'
 export { EXPORTED } from './export.ts'
 export {
   addressPositions,

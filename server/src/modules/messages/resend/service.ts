@@ -5,7 +5,7 @@ import { ApiError } from '../../../lib/errors.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
-import { findLiveUsers, type UserRow } from '../../users/index.ts'
+import { findLiveUsers, holdLiveUsers, type UserRow } from '../../users/index.ts'
 import { isSending, type SendingCampaign, skipReasonFor } from '../eligibility.ts'
 import { exclusionsOf } from '../exclusions.ts'
 import { newMessageId } from '../messages.queries.ts'
@@ -24,6 +24,7 @@ export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindS
     const [campaign] = await findSendingCampaigns(ctx, [found.campaign_id], 'share')
     const user = (await findLiveUsers(ctx, [found.user_id])).get(found.user_id)
     if (!user) throw refusal('The user of this message was erased.')
+    await holdLiveUsers(ctx, [user.id])
     const sending = checked(found, campaign)
     const decision = await decide(ctx, found.channel, sending, user)
     const now = ctx.clock.now()

@@ -9,7 +9,7 @@ import { isTemporary, saveTogether } from '../../../infra/runtime/save-together.
 import type { ProjectId } from '../../../lib/ids.ts'
 import { isNewEventId } from '../../events/index.ts'
 import { inProject } from '../../projects/index.ts'
-import { findMergedInto } from '../../users/index.ts'
+import { findMergedInto, holdLiveUsers } from '../../users/index.ts'
 import { count } from '../links/queries.ts'
 import type { Engagement } from '../schema.ts'
 import { BURST_MS, createBursts } from './bursts.ts'
@@ -142,10 +142,11 @@ async function writeBatch(ctx: Ctx, write: WriteEngagement, projectId: ProjectId
   )
 }
 
-/** The engagement of live users. Merged users are replaced by the users they were merged into. */
+/** The engagement of live users, who are held. Merged users are replaced by the users they were merged into. */
 async function ofLiveUsers(ctx: InTx, batch: Waiting[]): Promise<Engagement[]> {
   const ids = [...new Set(batch.map(({ engagement }) => engagement.user_id))]
   const mergedInto = new Map((await findMergedInto(ctx, ctx.projectId, ids)).map(({ id, merged_into }) => [id, merged_into]))
+  await holdLiveUsers(ctx, [...mergedInto.values()])
   return batch.flatMap(({ engagement }) => {
     const user_id = mergedInto.get(engagement.user_id)
     return user_id === undefined ? [] : [{ ...engagement, user_id }]
