@@ -9,6 +9,7 @@ import { findList } from '../lists/index.ts'
 import type { UserChanges } from '../users/index.ts'
 import { dryRun } from './dry-run.ts'
 import { withoutErasedCells } from './erased-rows.ts'
+import { insertFailures } from './failures.queries.ts'
 import { failureOf } from './failures.ts'
 import { FIRST_ROWS_MAX, firstRowsOf } from './first-rows.ts'
 import type { Outcome, ValidRow } from './outcomes.ts'
@@ -137,7 +138,7 @@ async function saveFailures(ctx: InTx, { id, failed, columns }: ClaimedImport, o
   const added = columns.filter((column) => column.added).length
   const failures = outcomes.flatMap((outcome) => (outcome.is === 'failed' ? [failureOf(outcome.row, outcome.faults, added)] : []))
   const kept = failures.slice(0, Math.max(0, FAILURES_KEPT - failed))
-  if (kept.length > 0) await queries.insertFailures(ctx, id, kept)
+  if (kept.length > 0) await insertFailures(ctx, id, kept)
 }
 
 function countsOf(outcomes: Outcome[], added: number): queries.Counts {

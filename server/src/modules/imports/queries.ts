@@ -5,7 +5,6 @@ import { firstOfEach } from '../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, KeyId, ListId, ProjectId } from '../../lib/ids.ts'
 import { Count, IdOf, Nullable } from '../../lib/shapes.ts'
-import type { Failure } from './failures.ts'
 import type { Heading } from './heading.ts'
 import type { ImportOptions } from './options.ts'
 import { ClaimedImport, type FirstRow, ImportRow } from './schema.ts'
@@ -203,35 +202,6 @@ export const countAttempt = (ctx: Ctx, { id, project_id }: DueImport, attemptsMa
             reason = case when attempts + 1 >= ${attemptsMax} then ${reason} end,
             finished_at = case when attempts + 1 >= ${attemptsMax} then ${ctx.clock.now()}::timestamptz end
         where project_id = ${project_id} and id = ${id} and state in ('queued', 'running')`,
-  )
-
-/** Stores refused rows. */
-export const insertFailures = (ctx: InTx, id: ImportId, failures: Failure[]) =>
-  ctx.db.run(
-    sql`insert into import_failures (project_id, import_id, line, code, message, cells)
-        select ${ctx.projectId}, ${id}, f.line, f.code, f.message, array(select jsonb_array_elements_text(f.cells))
-        from jsonb_to_recordset(${JSON.stringify(failures)}::jsonb) as f(line bigint, code text, message text, cells jsonb)`,
-  )
-
-const FailureRow = Type.Object({ line: Type.Integer(), code: Type.String(), message: Type.String(), cells: Type.Array(Type.String()) })
-
-/** The next refused rows after a line: at least one, and no further one once those before it have `bytesMax` bytes. */
-export const readFailures = (
-  ctx: ProjectCtx,
-  id: ImportId,
-  behindLine: number,
-  { rowsMax, bytesMax }: { rowsMax: number; bytesMax: number },
-) =>
-  ctx.db.many(
-    FailureRow,
-    sql`select line, code, message, cells
-        from (select line, code, message, cells, sum(bytes) over (order by line) - bytes as bytes_before
-              from (select line, code, message, cells, octet_length(array_to_string(cells, '')) as bytes from import_failures
-                    where project_id = ${ctx.projectId} and import_id = ${id} and line > ${behindLine}
-                    order by line
-                    limit ${rowsMax}) next) summed
-        where bytes_before < ${bytesMax}
-        order by line`,
   )
 
 export type DryRunRow = { key: string; profile: Record<string, unknown> }

@@ -13,6 +13,7 @@ import { hiddenKeysOf } from '../users/index.ts'
 import { type Column, isUnderKey } from './columns.ts'
 import { rowCounter } from './count-rows.ts'
 import { encodingOfCharset } from './encoding.ts'
+import { readFailures } from './failures.queries.ts'
 import { failureHeader, failureLines, visibleFailure } from './failures.ts'
 import { visibleRow } from './first-rows.ts'
 import type { Heading } from './heading.ts'
@@ -216,7 +217,7 @@ async function* failuresOf(ctx: ProjectCtx, id: ImportId, columns: Column[], isH
   yield failureHeader(columns.map(({ header }) => header))
   let line = 0
   while (true) {
-    const failures = await queries.readFailures(ctx, id, line, FAILURES_AT_ONCE)
+    const failures = await readFailures(ctx, id, line, FAILURES_AT_ONCE)
     const last = failures.at(-1)
     if (!last) return
     yield failureLines(failures.map((failure) => visibleFailure(failure, isHidden)))

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { select } from '../../../test/select.ts'
 import { type Reply, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
-import { readFailures } from './queries.ts'
+import { readFailures } from './failures.queries.ts'
 
 const staticList = async (w: World, key = w.keys.editor): Promise<number> =>
   (await w.post('/api/client/lists', { name: 'Imported', type: 'static' }, { key })).body.id
