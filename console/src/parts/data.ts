@@ -15,6 +15,14 @@ type Given<P extends PathOf<'get'>> = Record<never, never> extends Options<P, 'g
 /** The key under which a reading is kept: the project, the path as the API names it, its parameters. */
 export const keyOf = (projectId: number, path: string, options?: object) => ['api', projectId, path, ...(options ? [options] : [])]
 
+/**
+ * Without what was read before, once the server says that it does not exist: an erased user, or a list that another member has archived, must
+ * not look alive. After other errors what was read stays.
+ */
+function withoutGone<T>(read: UseQueryResult<T, CarillonError>): UseQueryResult<T, CarillonError> {
+  return read.error?.status === 404 && read.data !== undefined ? ({ ...read, data: undefined } as UseQueryResult<T, CarillonError>) : read
+}
+
 /** Reads from the API. Reads with the same path and parameters share one request. */
 export function useRead<P extends PathOf<'get'>>(
   path: P,
@@ -23,12 +31,13 @@ export function useRead<P extends PathOf<'get'>>(
 ): UseQueryResult<Reply<P, 'get'>, CarillonError> {
   const api = useApi()
   const { id } = useProject()
-  return useQuery<Reply<P, 'get'>, CarillonError>({
+  const read = useQuery<Reply<P, 'get'>, CarillonError>({
     queryKey: keyOf(id, path, options),
     queryFn: ({ signal }) => (api.get as (path: string, options: object) => Promise<Reply<P, 'get'>>)(path, { ...options, signal }),
     ...(keepsPrevious && { placeholderData: keepPreviousData }),
     ...query,
   })
+  return withoutGone(read)
 }
 
 /** The paths that are read page by page, without other parameters than those of a query. */

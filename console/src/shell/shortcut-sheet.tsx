@@ -13,8 +13,8 @@ export function ShortcutSheet({ project, isOpen, onClose }: { project: SessionPr
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('shortcuts.title')} closeButtonProps={{ 'aria-label': t('close') }}>
       <dl className="keys">
-        <Keys name={t('palette.open')} keys={['⌘ / Ctrl', 'K']} />
-        <Keys name={t('shortcuts.save')} keys={['⌘ / Ctrl', 'S']} />
+        <Keys name={t('palette.open')} keys={[t('key.command'), 'K']} />
+        <Keys name={t('shortcuts.save')} keys={[t('key.command'), 'S']} />
         <Keys name={t('shortcuts.open')} keys={['?']} />
         <Keys name={t('shortcuts.close')} keys={['Esc']} />
         <Keys name={t('shortcuts.rows')} keys={['j', 'k']} />

@@ -24,7 +24,7 @@ export function TopBar({ project }: { project: SessionProject }) {
       <button className="find" type="button" onClick={openPalette}>
         <IconSearch size={16} stroke={1.5} aria-hidden />
         <span>{t('palette.open')}</span>
-        <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+        <kbd>{isApple ? '⌘K' : t('key.combined', { key: 'K' })}</kbd>
       </button>
       <button className="ib hide-s" type="button" aria-label={t('shortcuts.open')} onClick={openShortcuts}>
         <IconHelp size={16} stroke={1.5} aria-hidden />

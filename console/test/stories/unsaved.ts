@@ -60,31 +60,7 @@ export const unsaved = (site: () => Site) =>
       expect((await site().api('GET', `journeys/${id}/steps`)).wait.data).toEqual({ days: 9 })
     })
 
-    test('here but by another member is published only once it has been seen', async () => {
-      const { id } = await site().api('POST', 'journeys', { name: 'Of two' })
-      const at = { x: 0, y: 0 }
-      const put = (days: number) =>
-        site().api('PUT', `journeys/${id}/steps`, {
-          start: { ...at, type: 'entrance', data: { trigger: 'api' }, children: [{ external_id: 'wait' }] },
-          wait: { ...at, type: 'delay', data: { days } },
-        })
-      await put(2)
-      await using opened = await memberPage(site(), `/p/1/journeys/${id}`)
-      const { page } = opened
-      const publish = page.getByRole('button', { name: 'Publish…' })
-      const action = page.getByRole('dialog').getByRole('button', { name: 'Publish version 1' })
-      await publish.click()
-      await action.waitFor()
-      await put(9)
-      await action.click()
-      await page.getByRole('dialog').getByText('Nothing was published').waitFor()
-      expect(await site().api('GET', `journeys/${id}`)).toMatchObject({ status: 'draft' })
-      await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
-      await page.getByText('9 days').first().waitFor()
-      await publish.click()
-      await action.click()
-      await page.getByText('Version 1 is live.').waitFor()
-    })
+    byAnother(site)
 
     test('and is from before the page was opened is saved in a running campaign only if the member says so', async () => {
       const [{ id: subscription_id }] = (await site().api('GET', 'subscriptions?q=email')).results
@@ -108,6 +84,33 @@ export const unsaved = (site: () => Site) =>
       await page.locator('.editor output.saved').waitFor()
       expect((await site().api('GET', template)).data).toMatchObject({ subject: 'Beans', preheader: 'Fresh' })
     })
+  })
+
+const byAnother = (site: () => Site) =>
+  test('here but by another member is published only once it has been seen', async () => {
+    const { id } = await site().api('POST', 'journeys', { name: 'Of two' })
+    const at = { x: 0, y: 0 }
+    const put = (days: number) =>
+      site().api('PUT', `journeys/${id}/steps`, {
+        start: { ...at, type: 'entrance', data: { trigger: 'api' }, children: [{ external_id: 'wait' }] },
+        wait: { ...at, type: 'delay', data: { days } },
+      })
+    await put(2)
+    await using opened = await memberPage(site(), `/p/1/journeys/${id}`)
+    const { page } = opened
+    const publish = page.getByRole('button', { name: 'Publish…' })
+    const action = page.getByRole('dialog').getByRole('button', { name: 'Publish version 1' })
+    await publish.click()
+    await action.waitFor()
+    await put(9)
+    await action.click()
+    await page.getByRole('dialog').getByText('Nothing was published').waitFor()
+    expect(await site().api('GET', `journeys/${id}`)).toMatchObject({ status: 'draft' })
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    await page.getByText('9 days').first().waitFor()
+    await publish.click()
+    await action.click()
+    await page.getByText('Version 1 is live.').waitFor()
   })
 
 const discarded = (site: () => Site) =>

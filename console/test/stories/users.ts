@@ -125,6 +125,10 @@ const erasure = (site: () => Site) =>
     await action.click()
     await page.getByText('is being erased').waitFor()
     await expect(site().api('GET', 'users/to-erase')).rejects.toThrow('404')
+    // Nothing of them is left in the browser either.
+    await page.goBack()
+    await page.locator('main .say.bad').waitFor()
+    expect(await page.getByRole('button', { name: /^More about/ }).count()).toBe(0)
   })
 
 const failures = (site: () => Site) =>

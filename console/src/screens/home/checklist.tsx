@@ -128,11 +128,13 @@ export function Checklist() {
 function StepLine({ step, number, isNext }: { step: Step; number: number; isNext: boolean }) {
   const { t } = useTranslation('home')
   const { id, isDone, request } = step
+  const isAdmin = useMay('admin')
+  const about = id === 'live' && isAdmin ? t('setup.live.aboutAdmin') : t(`setup.${id}.about`)
   return (
     <li className={isDone ? 'done' : isNext ? 'now' : undefined} aria-current={isNext ? 'step' : undefined}>
       <span className="no">{isDone ? <IconCheck size={14} stroke={1.75} aria-hidden /> : number}</span>
       <div>{isNext ? <h3>{t(`setup.${id}.title`)}</h3> : t(`setup.${id}.title`)}</div>
-      {isNext ? <Action id={id} /> : <span className="quiet">{isDone ? t('setup.isDone') : t(`setup.${id}.about`)}</span>}
+      {isNext ? <Action id={id} /> : <span className="quiet">{isDone ? t('setup.isDone') : about}</span>}
       {isNext && (
         <div className="how">
           <p className="quiet">{t(`setup.${id}.how`)}</p>

@@ -68,12 +68,17 @@ function Opened({ journey, meta, steps, lock }: Props) {
         current={view}
         onChange={(id) => void navigate({ search: id === 'build' ? {} : { view: id as View } })}
       />
-      {view === 'build' && <Editor journeyId={journey.id} editing={editing} stats={stats} lock={lock} />}
-      {view === 'settings' && <Settings journey={journey} schema={meta.settings} />}
-      {view === 'users' && <Users journey={journey} editing={editing} />}
-      {view === 'simulate' && <Simulator journey={journey} editing={editing} />}
-      {view === 'backtest' && <Backtest journey={journey} editing={editing} />}
-      {view === 'versions' && <Versions journey={journey} />}
+      {view === 'build' ? (
+        <Editor journeyId={journey.id} editing={editing} stats={stats} lock={lock} />
+      ) : (
+        <div className="after">
+          {view === 'settings' && <Settings journey={journey} schema={meta.settings} />}
+          {view === 'users' && <Users journey={journey} editing={editing} />}
+          {view === 'simulate' && <Simulator journey={journey} editing={editing} />}
+          {view === 'backtest' && <Backtest journey={journey} editing={editing} />}
+          {view === 'versions' && <Versions journey={journey} />}
+        </div>
+      )}
     </>
   )
 }

@@ -52,7 +52,12 @@ function useColumns(isArchived: boolean): SavedColumn<Journey>[] {
     isNumber: true,
     isExtra,
     text: ({ stats }) => stats[id] ?? 0,
-    cell: ({ stats }) => <Num value={stats[id] ?? 0} />,
+    cell: ({ stats }) => (
+      <>
+        <Num value={stats[id] ?? 0} />
+        <span className="r show-s">{t(`count.${id}`)}</span>
+      </>
+    ),
   })
   const last: SavedColumn<Journey> = {
     id: 'changed',

@@ -185,14 +185,14 @@ function Keys() {
   const { t } = useTranslation('journeys')
   const keys = [
     ['↑ ↓', 'step'],
-    ['Left Right', 'branch'],
-    ['Enter', 'open'],
+    ['← →', 'branch'],
+    [t('key.enter'), 'open'],
     ['A', 'add'],
     ['Alt ↑ ↓', 'move'],
-    ['Del', 'remove'],
-    ['Space', 'mark'],
-    ['Ctrl C', 'copy'],
-    ['Ctrl V', 'paste'],
+    [t('key.delete'), 'remove'],
+    [t('key.space'), 'mark'],
+    [t('key.combined', { key: 'C' }), 'copy'],
+    [t('key.combined', { key: 'V' }), 'paste'],
   ] as const
   return (
     <p className="keys xs quiet">

@@ -173,10 +173,10 @@ function PublishForm({ journeyId, editing, onDone, onChanged }: FormProps) {
 function usePublish(journeyId: number, autosave: Editing['autosave'], onDone: (version: number | null) => void) {
   return useWrite(
     async (api, body: { plan: { steps: Plan }; note?: string }) => {
-      const version = await autosave.seenVersion()
-      if (version === null) return null
+      const read = await autosave.seenVersion()
+      if (read === null) return null
       try {
-        const headers = ifVersion(version)
+        const headers = ifVersion(read)
         const { version } = await api.post('/api/client/journeys/{journeyId}/publish', { path: { journeyId }, body, headers })
         return version
       } catch (thrown) {

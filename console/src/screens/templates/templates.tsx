@@ -168,7 +168,7 @@ function Actions({ template, copy }: { template: ListedTemplate; copy: Copy }) {
   const mayArchive = useMay(campaign_state === 'draft' ? 'editor' : 'publisher')
   const [isArchiving, setArchiving] = useState(false)
   return (
-    <span className="chips">
+    <span className="chips row-acts">
       <Button
         size="xs"
         variant="default"

@@ -1,8 +1,9 @@
 import type { components } from '@carillon/sdk'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../../parts/confirm.tsx'
-import { useWrite } from '../../parts/data.ts'
+import { keyOf, useWrite } from '../../parts/data.ts'
 import { said } from '../../parts/toast.ts'
 import { useProject } from '../../session/project.tsx'
 
@@ -12,12 +13,16 @@ type Props = { user: components['schemas']['UserReply']; name: string; isOpen: b
 export function Erase({ user, name, isOpen, onClose }: Props) {
   const { t } = useTranslation('users')
   const { id } = useProject()
+  const client = useQueryClient()
   const navigate = useNavigate()
+  const isOf = (options: unknown) => (options as { path?: { userId?: unknown } } | undefined)?.path?.userId === user.external_id
   const erase = useWrite(
     (api) => api.delete('/api/client/users/{userId}', { path: { userId: user.external_id } }),
     [],
     async () => {
       await navigate({ to: '/p/$project/users', params: { project: String(id) } })
+      client.removeQueries({ predicate: ({ queryKey: [kind, project, , options] }) => kind === 'api' && project === id && isOf(options) })
+      void client.invalidateQueries({ queryKey: keyOf(id, '/api/client/users') })
       said(t('erase.done', { name }))
     },
   )

@@ -8,7 +8,9 @@ import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { basicSetup } from 'codemirror'
 import { useEffect, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
 import { nonce } from '../../../nonce.ts'
+import { phrasesIn } from './phrases.ts'
 import type { Preview } from './use-preview.ts'
 import type { Word } from './words.ts'
 
@@ -24,6 +26,7 @@ type Props = {
 
 /** Code with colours and the completion of variables. Escape, then Tab leaves it. */
 export function CodeEditor({ label, value, onChange, words, findings, isPlain, isReadOnly }: Props) {
+  const { language } = useTranslation().i18n
   const place = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   // The editor is made once, and calls what was given last.
@@ -43,6 +46,7 @@ export function CodeEditor({ label, value, onChange, words, findings, isPlain, i
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': label }),
           EditorState.readOnly.of(isReadOnly),
+          EditorState.phrases.of(phrasesIn(language)),
           liquid({ ...(isPlain ? {} : { base: html() }), properties: (path) => childrenOf(given.current.words, path), variables: ROOTS }),
           LOOK,
           syntaxHighlighting(COLOURS),
@@ -57,7 +61,7 @@ export function CodeEditor({ label, value, onChange, words, findings, isPlain, i
       opened.destroy()
       view.current = null
     }
-  }, [label, isPlain, isReadOnly])
+  }, [label, isPlain, isReadOnly, language])
   useEffect(() => {
     const { state } = view.current ?? {}
     if (state && state.doc.toString() !== value) view.current?.dispatch({ changes: { from: 0, to: state.doc.length, insert: value } })

@@ -60,6 +60,17 @@ function Flow({ editing, stats, faulty, selected, marking, onOpen, onAdd }: Show
         selectionKeyCode={null}
         multiSelectionKeyCode={null}
         proOptions={{ hideAttribution: true }}
+        ariaLabelConfig={{
+          'node.a11yDescription.default': t('canvas.aboutStep'),
+          'node.a11yDescription.keyboardDisabled': t('canvas.aboutStep'),
+          'edge.a11yDescription.default': t('canvas.aboutWay'),
+          'controls.ariaLabel': t('canvas.zoom'),
+          'controls.zoomIn.ariaLabel': t('canvas.zoomIn'),
+          'controls.zoomOut.ariaLabel': t('canvas.zoomOut'),
+          'controls.fitView.ariaLabel': t('canvas.fit'),
+          'minimap.ariaLabel': t('canvas.map'),
+          'handle.ariaLabel': t('canvas.handle'),
+        }}
       >
         <Background gap={20} />
         <Controls showInteractive={false} fitViewOptions={FIT} aria-label={t('canvas.zoom')} />

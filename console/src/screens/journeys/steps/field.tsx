@@ -10,9 +10,9 @@ import type { FieldSchema } from '../../../parts/schema-fields.ts'
 import { useSettingName } from '../../../parts/setting-name.ts'
 import { TypedNumber } from '../../../parts/typed-number.tsx'
 import { Described, type FieldProps, helpOf } from './described.tsx'
+import { referenceIn, referencesIn } from './in-words.ts'
 import { RuleField, TestsField } from './rule-fields.tsx'
 import { TextField, ValueField } from './text-fields.tsx'
-import { referenceIn, referencesIn } from './words.ts'
 
 const isDuration = ({ pattern }: FieldSchema) => pattern?.endsWith('[mhdwy]$') === true
 const isTests = (name: string, { type, items }: FieldSchema) => name === 'where' && type === 'array' && items?.properties === undefined
