@@ -1,8 +1,7 @@
 /** What is stored about users is in the export of a user and is removed when the user is erased, whichever table it is in. */
 import { expect, test } from 'vitest'
 import type { CampaignId, LinkId, MessageId, UserId } from '../../src/lib/ids.ts'
-import { saveLinks } from '../../src/modules/tracking/links/links.ts'
-import { trackerOf } from '../../src/modules/tracking/tracker.ts'
+import { saveLinks, trackerOf } from '../../src/modules/tracking/index.ts'
 import { EXPORTED } from '../../src/modules/users/index.ts'
 import { USER_STORES } from '../../src/user-data.ts'
 import { blastTo, listOf, schedule } from '../blasts.ts'

@@ -1,15 +1,13 @@
 import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useArrival } from '../../../parts/arrival.ts'
-import { useRead } from '../../../parts/data.ts'
+import { useReadAll } from '../../../parts/data.ts'
 import { withGone } from '../../../parts/gone.ts'
 import { Loading } from '../../../parts/loading.tsx'
 import { useMay } from '../../../session/project.tsx'
 import type { Draft } from '../draft.ts'
 import { Retries } from './retries.tsx'
 import type { StepProps } from './step.ts'
-
-const query = { limit: 100 } as const
 
 type FieldsProps = { draft: Draft; change: (draft: Draft) => void }
 
@@ -25,8 +23,8 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
   const { t } = useTranslation('campaigns')
   const isAdmin = useMay('admin')
   const hasLinks = channel !== 'webhook'
-  const providers = useRead('/api/client/providers', { query }, { enabled: isAdmin })
-  const domains = useRead('/api/client/domains', { query }, { enabled: hasLinks })
+  const providers = useReadAll('/api/client/providers', {}, { enabled: isAdmin })
+  const domains = useReadAll('/api/client/domains', {}, { enabled: hasLinks })
   const arrival = useArrival(providers, domains)
   if (arrival === 'waiting') return <Loading />
   const isEarly = arrival === 'early'
@@ -34,7 +32,7 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
     <div className="form pad narrow">
       {isAdmin && (
         <ProviderField
-          providers={providers.data?.results.filter((provider) => provider.channel === channel)}
+          providers={providers.data?.filter((provider) => provider.channel === channel)}
           isKept={isEarly}
           draft={draft}
           change={change}
@@ -54,7 +52,7 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
       )}
       {hasLinks && (
         <>
-          <DomainField domains={domains.data?.results} isKept={isEarly} draft={draft} change={change} />
+          <DomainField domains={domains.data} isKept={isEarly} draft={draft} change={change} />
           <UtmFields draft={draft} change={change} />
         </>
       )}
