@@ -7,8 +7,8 @@ let outDir = fileURLToPath(new URL('./dist', import.meta.url))
 /** The server that `npm run console` talks to. */
 const SERVER = 'http://127.0.0.1:3000'
 
-/** Modules that several screens share, by the screens that use them. A group smaller than this joins its nearest. */
-const SHARED_BYTES_MIN = 10_000
+/** Modules that several screens share, by the screens that use them. A group smaller than this joins its nearest, which costs screens that need one of them only. */
+const SHARED_BYTES_MIN = 6000
 const SCREENS_MIN = 4
 
 /**

@@ -12,7 +12,7 @@ type Props = Omit<ComponentProps<typeof Confirm>, 'isPending' | 'error' | 'onCon
   done: string
   /** Undoes it, for as long as the toast is there. */
   onUndo?: () => Promise<unknown>
-  /** Leaves a page whose subject is gone. Without it, the question is closed. */
+  /** Leaves a page whose subject is gone, without a question about what is not saved of it. Without it, this question is closed. */
   leave?: () => Promise<void>
 }
 

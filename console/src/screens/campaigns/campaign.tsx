@@ -160,7 +160,7 @@ function Archive({ campaign: { id, name }, isOpen, onClose }: { campaign: Campai
       title={t('archive.title', { name })}
       action={t('archive.action')}
       changes={['/api/client/campaigns']}
-      leave={() => navigate({ to: '/p/$project/campaigns', params: { project: String(project.id) } })}
+      leave={() => navigate({ to: '/p/$project/campaigns', params: { project: String(project.id) }, ignoreBlocker: true })}
       done={t('archive.done', { name })}
     >
       <p>{t('archive.about')}</p>

@@ -103,7 +103,7 @@ function Delete({ domain, isOpen, onClose }: Props) {
       typed={name}
       write={(api) => api.delete(DOMAIN, { path: { domainId: domain.id } })}
       changes={[DOMAINS]}
-      leave={() => navigate({ to: '/p/$project/domains', params: { project } })}
+      leave={() => navigate({ to: '/p/$project/domains', params: { project }, ignoreBlocker: true })}
       done={t('delete.done', { name })}
     >
       <p>{t('delete.about')}</p>

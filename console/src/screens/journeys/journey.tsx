@@ -174,7 +174,7 @@ function Archive({ journey: { id, name, stats }, isOpen, onClose }: { journey: J
       title={t('archive.title', { name })}
       action={t('archive.action')}
       changes={['/api/client/journeys']}
-      leave={() => navigate({ to: '/p/$project/journeys', params: { project } })}
+      leave={() => navigate({ to: '/p/$project/journeys', params: { project }, ignoreBlocker: true })}
       done={t('archive.done', { name })}
     >
       <p>{t('archive.about', { count: stats.active ?? 0 })}</p>

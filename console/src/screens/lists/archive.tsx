@@ -20,7 +20,7 @@ export function Archive({ list: { id, name, users_count }, isOpen, onClose }: Pr
       title={t('archive.title', { name })}
       action={t('archive.action')}
       changes={['/api/client/lists']}
-      leave={() => navigate({ to: '/p/$project/lists', params: { project } })}
+      leave={() => navigate({ to: '/p/$project/lists', params: { project }, ignoreBlocker: true })}
       done={t('archive.done', { name })}
     >
       <p>{t('archive.about', { count: users_count })}</p>

@@ -27,7 +27,7 @@ export function DeleteProvider({ provider: { id, name, channel, is_default }, is
       isLoading={campaigns.isLoading}
       write={(api) => api.delete(PROVIDER, { path: { providerId: id } })}
       changes={[PROVIDERS]}
-      leave={() => navigate({ to: '/p/$project/providers', params: { project } })}
+      leave={() => navigate({ to: '/p/$project/providers', params: { project }, ignoreBlocker: true })}
       done={t('delete.done', { name })}
     >
       {campaigns.error && <Failed error={campaigns.error} />}

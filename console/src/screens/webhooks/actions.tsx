@@ -177,7 +177,7 @@ function Delete({ endpoint: { id, name }, isOpen, onClose }: Props) {
       action={t('delete.action')}
       write={(api) => api.delete(ENDPOINT, { path: { endpointId: id } })}
       changes={[ENDPOINTS]}
-      leave={() => navigate({ to: '/p/$project/webhooks', params: { project } })}
+      leave={() => navigate({ to: '/p/$project/webhooks', params: { project }, ignoreBlocker: true })}
       done={t('delete.done', { name })}
     >
       <p>{t('delete.about')}</p>

@@ -151,8 +151,8 @@ async function adopt(start: StartContext, server: Server): Promise<EmbeddedPostg
   const { paths, access, self, options } = start
   const used = entered({ ...access, port: server.port }, self)
   const guest = used.owner !== self
-  saveAccess(paths, used)
   await ensureDatabase(paths, access, server.port)
+  saveAccess(paths, used)
   options.log.info({ pid: server.identity.pid, port: server.port, guest }, 'embedded PostgreSQL adopted')
   return toEmbeddedPostgres(start, server, true)
 }

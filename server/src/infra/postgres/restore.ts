@@ -43,6 +43,9 @@ const LEAVE_OUT_IDS = `
 /** Readers of the activity have positions that were given after the backup. */
 const LEAVE_OUT_POSITIONS = `update activity_feeds set last_position = last_position + ${IDS_LEFT_OUT_MIN}`
 
+/** Backups of earlier schemas have no projects that were deleted, and none of them was released. */
+const MAIL_SINCE = 63
+
 /** What waited in the mail queue may have been delivered after the backup: the server cannot know, so people decide about it. */
 const HOLD_MAIL = `
   insert into mail_pauses (project_id, scope, value, created_at)
@@ -113,7 +116,11 @@ async function divide(client: Client, { tables, partitions, unlogged, sequences,
   }
 }
 
-async function loadAll(client: Client, { tables, partitions, unlogged, sequences }: DatabaseBackup, folder: string): Promise<void> {
+async function loadAll(
+  client: Client,
+  { tables, partitions, unlogged, sequences, schema_version }: DatabaseBackup,
+  folder: string,
+): Promise<void> {
   const { rows: keys } = await client.query<{ table: string; name: string; definition: string }>(FOREIGN_KEYS)
   for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`)
   // Migrations write rows and create partitions of the month in which they run.
@@ -129,7 +136,7 @@ async function loadAll(client: Client, { tables, partitions, unlogged, sequences
   await client.query(LEAVE_OUT_IDS)
   await client.query(LEAVE_OUT_POSITIONS)
   for (const { name } of triggered) await client.query(`alter table ${name} enable trigger user`)
-  await client.query(HOLD_MAIL)
+  if (schema_version >= MAIL_SINCE) await client.query(HOLD_MAIL)
   for (const { table, name, definition } of keys) await client.query(`alter table ${table} add constraint ${name} ${definition}`)
 }
 

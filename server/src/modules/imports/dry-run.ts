@@ -11,7 +11,7 @@ import type { Outcome, ValidRow } from './outcomes.ts'
 import * as queries from './queries.ts'
 import { addToList, saveRows } from './save-rows.ts'
 import type { ClaimedImport } from './schema.ts'
-import { keysOf, nameOf } from './waves.ts'
+import { keysOf } from './waves.ts'
 
 /** The results that a real import would have. */
 export type DryRun = { outcomes: Outcome[]; added: number }
@@ -64,10 +64,11 @@ async function readEarlierRows(ctx: InTx, id: ImportId, rows: ValidRow[]): Promi
 
 /** Stores the rows for later batches. A skipped row changes no profile, so only its id is stored: its user is in the list now. */
 async function saveForLater(ctx: InTx, id: ImportId, rows: ValidRow[], { outcomes }: DryRun, earlier: EarlierRows): Promise<void> {
-  const outcomeOf = new Map(outcomes.map(({ row, is }) => [row, is]))
+  const outcomeOf = new Map(outcomes.map((outcome) => [outcome.row, outcome]))
   for (const { row, profile } of rows) {
-    if (outcomeOf.get(row) === 'failed') continue
-    const applied = outcomeOf.get(row) === 'skipped' ? nameOf(profile) : profile
+    const outcome = outcomeOf.get(row)
+    if (outcome?.is === 'failed') continue
+    const applied = outcome?.is === 'skipped' ? outcome.name : profile
     for (const key of keysOf(applied)) earlier.set(key, joined(earlier.get(key), applied))
   }
   const saved = [...earlier].map(([key, profile]) => ({ key, profile }))

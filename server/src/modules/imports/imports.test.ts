@@ -196,6 +196,21 @@ describe('an import', () => {
     expect((await w.get('/api/client/users/v-9')).body).toMatchObject({ email: 'old@example.com' })
   })
 
+  test('with update_existing=false creates the user of a row whose anonymous id is that of somebody else', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    await w.post('/api/client/users/batch', [{ external_id: 'c-2', anonymous_id: 'v-9' }, { anonymous_id: 'v-8' }])
+    await w.drain()
+    // The second row is about a user that no row before it has created.
+    const file = 'external_id,anonymous_id,email\nc-1,v-9,new@example.com\nc-3,v-8,\nc-3,,third@example.com\n'
+    const counts = { created: 2, skipped: 1, updated: 0, failed: 0 }
+    const query = { update_existing: 'false' }
+    expect(await importFile(w, list, file, { query: { ...query, dry_run: 'true' } })).toMatchObject(counts)
+    expect(await importFile(w, list, file, { query })).toMatchObject({ ...counts, added: 3 })
+    expect(await user(w, 'c-1')).toMatchObject({ email: 'new@example.com' })
+    expect(await members(w, list)).toEqual(['c-1', 'c-3', null])
+  })
+
   test.each<[string, string, Record<string, string>]>([
     ['semicolons', 'external_id;email\nkim;kim@example.com\n', {}],
     ['tabs', 'external_id\temail\nkim\tkim@example.com\n', {}],

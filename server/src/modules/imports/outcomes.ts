@@ -8,6 +8,8 @@ export type ValidRow = { row: Row; profile: Profile }
 
 /** What a row did; `user` is its user right after it. */
 export type Outcome = { row: Row } & (
-  | { is: 'created' | 'updated' | 'unchanged' | 'skipped'; profile: Profile; user: UserRecord }
+  | { is: 'created' | 'updated' | 'unchanged'; profile: Profile; user: UserRecord }
+  /** `name` is the id by which the row names its user, who is not changed. */
+  | { is: 'skipped'; profile: Profile; user: UserRecord; name: Profile }
   | { is: 'failed'; faults: Fault[] }
 )

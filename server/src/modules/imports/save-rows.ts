@@ -7,6 +7,7 @@ import { addMembers } from '../lists/index.ts'
 import { subscribeNew } from '../subscriptions/index.ts'
 import {
   type ErasedIds,
+  findUsers,
   type Profile,
   requireSameErasures,
   resolveIds,
@@ -69,9 +70,12 @@ async function saveWave(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[], era
     const { user } = outcome
     const isNew = created.has(user.id)
     if (claimed.update_existing) return { row, is: isNew ? 'created' : changed.has(user.id) ? 'updated' : 'unchanged', profile, user }
-    const isKnown = knownAs(profile) !== undefined
-    if (isKnown === isNew) throw new Conflict('Another transaction created or erased one of the users.')
-    return { row, is: isNew ? 'created' : 'skipped', profile, user }
+    const name = knownAs(profile)
+    if ((name !== undefined) === isNew) throw new Conflict('Another transaction created or erased one of the users.')
+    if (name === undefined) return { row, is: 'created', profile, user }
+    const isOfOther = name.external_id === undefined && profile.external_id !== undefined && user.external_id !== null
+    if (isOfOther) throw new Conflict('Another transaction identified one of the users.')
+    return { row, is: 'skipped', profile, user, name }
   })
   const userIds = upserted.outcomes.flatMap((outcome) => ('user' in outcome ? [outcome.user.id] : []))
   return { outcomes, changes: upserted.changes, userIds }
@@ -88,10 +92,16 @@ async function knownAmong(ctx: InTx, rows: ValidRow[]): Promise<(profile: Profil
   const given = (name: 'external_id' | 'anonymous_id') => rows.flatMap(({ profile }) => profile[name] ?? [])
   const known = await resolveIds(ctx, given('external_id'), given('anonymous_id'))
   const externalIds = new Set(known.map((row) => row.external_id))
-  const anonymousIds = new Set(known.map((row) => row.anonymous_id))
+  const owners = new Map(known.flatMap(({ anonymous_id, id }) => (anonymous_id === null ? [] : [[anonymous_id, id] as const])))
+  const identified = new Set(
+    (await findUsers(ctx, [...owners.values()])).flatMap(({ id, external_id }) => (external_id === null ? [] : [id])),
+  )
   return ({ external_id, anonymous_id }) => {
     if (external_id !== undefined && externalIds.has(external_id)) return { external_id }
-    return anonymous_id !== undefined && anonymousIds.has(anonymous_id) ? { anonymous_id } : undefined
+    if (anonymous_id === undefined) return undefined
+    const owner = owners.get(anonymous_id)
+    // The anonymous id of somebody else moves to the user of the row, who is created (D-USER-1).
+    return owner === undefined || (external_id !== undefined && identified.has(owner)) ? undefined : { anonymous_id }
   }
 }
 

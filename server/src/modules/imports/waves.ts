@@ -23,7 +23,3 @@ export function wavesOf<T extends { profile: Profile }>(rows: T[]): T[][] {
   }
   return waves
 }
-
-/** The profile reduced to the id that identifies the user. An update with it locks the user and changes nothing. */
-export const nameOf = ({ external_id, anonymous_id }: Profile): Profile =>
-  external_id === undefined ? { ...(anonymous_id !== undefined && { anonymous_id }) } : { external_id }
